@@ -1,0 +1,180 @@
+#include "base/crypto.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace quorate {
+namespace {
+
+struct KeyDeleter {
+  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
+};
+using Key = std::unique_ptr<EVP_PKEY, KeyDeleter>;
+
+struct ContextDeleter {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using DigestContext = std::unique_ptr<EVP_MD_CTX, ContextDeleter>;
+
+// OpenSSL fails here for want of memory only.
+void require(bool done, const char* what) {
+  if (!done) throw Error(ErrorKind::io, std::string("OpenSSL: ") + what);
+}
+
+DigestContext new_context() {
+  DigestContext context(EVP_MD_CTX_new());
+  require(context != nullptr, "EVP_MD_CTX_new");
+  return context;
+}
+
+// Points of order 1, 2, 4 and 8, by their y (RFC 8032, section 5.1): a key like
+// that "verifies" signatures that nobody made. The last three are y = p - 1,
+// p and p + 1, the others y = 0, 1 and the two of order 8.
+constexpr std::string_view kSmallOrderKeys[] = {
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "0100000000000000000000000000000000000000000000000000000000000000",
+    "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+    "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+    "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"};
+
+bool has_small_order(const PublicKey& key) {
+  PublicKey y = key;
+  y.bytes[31] &= 0x7f;  // the sign of x
+  std::string hex = y.hex();
+  return std::find(std::begin(kSmallOrderKeys), std::end(kSmallOrderKeys),
+                   hex) != std::end(kSmallOrderKeys);
+}
+
+}  // namespace
+
+struct Sha256::Context {
+  DigestContext digest = new_context();
+};
+
+Sha256::Sha256() : context_(std::make_unique<Context>()) {
+  require(EVP_DigestInit_ex(context_->digest.get(), EVP_sha256(), nullptr) == 1,
+          "SHA-256 init");
+}
+
+Sha256::~Sha256() = default;
+
+void Sha256::update(ByteView bytes) {
+  require(
+      EVP_DigestUpdate(context_->digest.get(), bytes.data(), bytes.size()) == 1,
+      "SHA-256 update");
+}
+
+Hash Sha256::finish() {
+  Hash hash;
+  require(EVP_DigestFinal_ex(context_->digest.get(), hash.bytes.data(),
+                             nullptr) == 1,
+          "SHA-256 final");
+  require(EVP_DigestInit_ex(context_->digest.get(), EVP_sha256(), nullptr) == 1,
+          "SHA-256 init");
+  return hash;
+}
+
+Hash sha256(ByteView bytes) {
+  Sha256 digest;
+  digest.update(bytes);
+  return digest.finish();
+}
+
+PrivateKey PrivateKey::generate() {
+  std::array<std::uint8_t, 32> seed{};
+  fill_secret_random(seed);
+  return from_seed(seed);
+}
+
+PrivateKey PrivateKey::from_seed(ByteView seed) {
+  PrivateKey key;
+  if (seed.size() != key.seed_.size()) {
+    throw Error(ErrorKind::corrupt, "private key: expected 32 bytes, found " +
+                                        std::to_string(seed.size()));
+  }
+  std::copy(seed.begin(), seed.end(), key.seed_.begin());
+  Key pkey(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed.data(),
+                                        seed.size()));
+  std::size_t size = key.public_key_.bytes.size();
+  require(pkey && EVP_PKEY_get_raw_public_key(
+                      pkey.get(), key.public_key_.bytes.data(), &size) == 1,
+          "Ed25519 public key");
+  return key;
+}
+
+PrivateKey PrivateKey::load(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_errno("private key " + path);
+  if ((status.st_mode & 077) != 0) {
+    throw Error(
+        ErrorKind::denied,
+        "private key " + path + ": others may read it: run chmod 600 " + path);
+  }
+  std::string text = read_text_file(path, 1024);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
+    text.pop_back();
+  }
+  std::array<std::uint8_t, 32> seed{};
+  from_hex(text, seed, "private key " + path);
+  return from_seed(seed);
+}
+
+void PrivateKey::save(const std::string& path) const {
+  FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  write_all(file.get(), as_bytes(to_hex(seed_) + "\n"), path);
+  if (::fsync(file.get()) != 0) throw_errno("write " + path);
+  sync_folder(fs::path(path).parent_path());
+}
+
+Signature PrivateKey::sign(ByteView message) const {
+  Key pkey(EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nullptr, seed_.data(),
+                                        seed_.size()));
+  DigestContext context = new_context();
+  Signature signature;
+  std::size_t size = signature.bytes.size();
+  require(pkey &&
+              EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr,
+                                 pkey.get()) == 1 &&
+              EVP_DigestSign(context.get(), signature.bytes.data(), &size,
+                             message.data(), message.size()) == 1,
+          "Ed25519 sign");
+  return signature;
+}
+
+bool verify(const PublicKey& key, ByteView message,
+            const Signature& signature) {
+  if (has_small_order(key)) return false;
+  Key pkey(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr,
+                                       key.bytes.data(), key.bytes.size()));
+  if (!pkey) return false;
+  DigestContext context = new_context();
+  return EVP_DigestVerifyInit(context.get(), nullptr, nullptr, nullptr,
+                              pkey.get()) == 1 &&
+         EVP_DigestVerify(context.get(), signature.bytes.data(),
+                          signature.bytes.size(), message.data(),
+                          message.size()) == 1;
+}
+
+void fill_secret_random(std::span<std::uint8_t> out) {
+  require(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1,
+          "RAND_bytes");
+}
+
+std::uint64_t secret_random_u64() {
+  std::array<std::uint8_t, 8> raw{};
+  fill_secret_random(raw);
+  return ByteReader(raw, "random").get<std::uint64_t>();
+}
+
+}  // namespace quorate

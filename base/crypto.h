@@ -1,0 +1,95 @@
+// SHA-256, Ed25519 and secret random bytes. The only user of OpenSSL's crypto.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace quorate {
+
+// N bytes that are compared, stored and printed as a whole.
+template <std::size_t N>
+struct FixedBytes {
+  std::array<std::uint8_t, N> bytes{};
+
+  auto operator<=>(const FixedBytes&) const = default;
+  ByteView view() const { return bytes; }
+  std::string hex() const { return to_hex(bytes); }
+  bool is_zero() const { return *this == FixedBytes{}; }
+};
+
+struct Hash : FixedBytes<32> {};       // a SHA-256
+struct PublicKey : FixedBytes<32> {};  // Ed25519
+struct Signature : FixedBytes<64> {};  // Ed25519
+
+// Throws corrupt unless `text` is the hexadecimal form of a T.
+template <class T>
+T parse_hex(std::string_view text, std::string_view what) {
+  T value;
+  from_hex(text, value.bytes, what);
+  return value;
+}
+
+Hash sha256(ByteView bytes);
+
+// SHA-256 of a stream.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+
+  void update(ByteView bytes);
+  // The hash of everything so far; the object starts anew.
+  Hash finish();
+
+ private:
+  struct Context;
+  std::unique_ptr<Context> context_;
+};
+
+// An Ed25519 key pair. Signing is deterministic.
+class PrivateKey {
+ public:
+  static PrivateKey generate();
+  // Throws corrupt unless `seed` has 32 bytes.
+  static PrivateKey from_seed(ByteView seed);
+  // Reads 64 hexadecimal digits (and a newline); throws io, corrupt, or denied
+  // when others may read the file.
+  static PrivateKey load(const std::string& path);
+  // Writes a new file with mode 0600; throws io if it exists.
+  void save(const std::string& path) const;
+
+  Signature sign(ByteView message) const;
+  const PublicKey& public_key() const { return public_key_; }
+
+ private:
+  PrivateKey() = default;
+  std::array<std::uint8_t, 32> seed_{};
+  PublicKey public_key_;
+};
+
+// False also for keys of small order, for which forging is easy.
+bool verify(const PublicKey& key, ByteView message, const Signature& signature);
+
+// From the operating system's generator; for keys, nonces, tokens, draws that
+// nobody may predict.
+void fill_secret_random(std::span<std::uint8_t> out);
+std::uint64_t secret_random_u64();
+
+}  // namespace quorate
+
+template <>
+struct std::hash<quorate::Hash> {
+  std::size_t operator()(const quorate::Hash& key) const noexcept {
+    std::size_t value = 0;
+    std::memcpy(&value, key.bytes.data(), sizeof value);
+    return value;
+  }
+};

@@ -1,0 +1,80 @@
+#include "base/log.h"
+
+#include <memory>
+#include <vector>
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace quorate {
+namespace {
+
+spdlog::level::level_enum level_of(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug:
+      return spdlog::level::debug;
+    case LogLevel::info:
+      return spdlog::level::info;
+    case LogLevel::warning:
+      return spdlog::level::warn;
+    case LogLevel::error:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+// Quotes a value that would not read as one word; control bytes (hosts choose
+// some of these texts) never reach the log raw.
+void append_value(std::string& line, const std::string& value) {
+  bool plain = !value.empty();
+  for (char c : value) {
+    if (c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7f) {
+      plain = false;
+    }
+  }
+  if (plain) {
+    line += value;
+    return;
+  }
+  line += '"';
+  for (char c : value) {
+    if (c == '"' || c == '\\') line += '\\';
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      line += c;
+    }
+  }
+  line += '"';
+}
+
+}  // namespace
+
+void start_logging(LogLevel least, const std::string& file) {
+  std::vector<spdlog::sink_ptr> sinks;
+  sinks.push_back(std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  if (!file.empty()) {
+    sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
+  }
+  auto logger =
+      std::make_shared<spdlog::logger>("quorate", sinks.begin(), sinks.end());
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
+  logger->set_level(level_of(least));
+  logger->flush_on(spdlog::level::info);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void log(LogLevel level, std::string_view event,
+         std::initializer_list<LogField> fields) {
+  std::string line(event);
+  for (const LogField& field : fields) {
+    line += ' ';
+    line += field.key;
+    line += '=';
+    append_value(line, field.value);
+  }
+  spdlog::log(level_of(level), "{}", line);
+}
+
+}  // namespace quorate

@@ -1,0 +1,278 @@
+#include "client/agent.h"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/retry.h"
+
+namespace quorate::client {
+namespace {
+
+// With this many computed results on their way, more would only pile up.
+constexpr std::size_t kMostOnTheirWay = 16;
+// What the protocol lets a host hold.
+constexpr std::size_t kMostHeld = 256;
+// A server that says at once that there is nothing is asked again after this.
+constexpr Seconds kShortestPause{1};
+constexpr Seconds kShowEvery{1};
+
+}  // namespace
+
+Agent::Agent(const AgentParts& parts)
+    : parts_(parts),
+      state_file_(parts.folder / "state.json"),
+      state_(state_file_.load()),
+      cache_(parts.folder / "objects", kShardCacheBytes),
+      seed_(secret_random_u64()),
+      work_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
+      beat_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
+      download_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
+      upload_lane_(parts.make_transfer(), parts.identity, session_, mailbox_) {
+  fs::create_directories(parts_.folder / "results");
+  forget_strangers();
+}
+
+Agent::~Agent() {
+  std::error_code ignored;
+  fs::remove(parts_.folder / "activity.json", ignored);
+}
+
+// Folders of results that the state does not know: it was lost, or the agent
+// was killed while it forgot them.
+void Agent::forget_strangers() {
+  std::vector<fs::path> strangers;
+  for (const auto& entry : fs::directory_iterator(parts_.folder / "results")) {
+    bool is_known = std::any_of(
+        state_.tasks.begin(), state_.tasks.end(), [&](const Task& task) {
+          return result_folder(task.id()) == entry.path();
+        });
+    if (!is_known) strangers.push_back(entry.path());
+  }
+  for (const fs::path& folder : strangers) fs::remove_all(folder);
+}
+
+void Agent::run(const std::atomic<bool>& should_leave) {
+  computer_ = std::make_unique<Computer>(
+      parts_.worker, parts_.tasks, mailbox_,
+      [this](ResultId result, const ComputeNews& news) {
+        on_compute_news(result, news);
+      });
+  while (!should_leave && !is_done()) {
+    pass();
+    mailbox_.deliver(kTick);
+  }
+  computer_.reset();
+  state_file_.save(state_);
+  if (parts_.once && !failure_.empty()) {
+    throw Error(ErrorKind::denied, "compute one result: " + failure_);
+  }
+}
+
+// What the present state calls for; nothing in it waits.
+void Agent::pass() {
+  if (computer_->broken()) throw Error(*computer_->broken());
+  bool paused = parts_.is_paused();
+  if (paused != is_paused_) log_info(paused ? "paused" : "resumed");
+  is_paused_ = paused;
+  for (std::size_t i = 0; i < state_.tasks.size();) {
+    std::size_t before = state_.tasks.size();
+    advance(state_.tasks[i]);
+    if (state_.tasks.size() == before) ++i;  // else it was removed
+  }
+  ask_for_work();
+  beat();
+  state_file_.save(state_);
+  show_activity();
+}
+
+bool Agent::is_done() const {
+  return parts_.once && (has_reported_ || !failure_.empty());
+}
+
+std::uint32_t Agent::wanted() const {
+  auto count = [this](auto condition) {
+    return static_cast<std::size_t>(
+        std::count_if(state_.tasks.begin(), state_.tasks.end(), condition));
+  };
+  std::size_t uncomputed = count(is_uncomputed);
+  std::size_t on_their_way = count(is_on_its_way);
+  if (on_their_way >= kMostOnTheirWay || state_.tasks.size() >= kMostHeld) {
+    return 0;
+  }
+  if (parts_.once) return uncomputed + on_their_way == 0 ? 1 : 0;
+  std::size_t ahead = std::size_t{parts_.tasks} * 2;
+  return uncomputed < ahead ? static_cast<std::uint32_t>(
+                                  std::min<std::size_t>(ahead - uncomputed, 64))
+                            : 0;
+}
+
+protocol::WorkRequest Agent::describe_tasks() const {
+  protocol::WorkRequest request;
+  if (computer_->ready() != nullptr) {
+    request.device = computer_->ready()->device;
+  }
+  request.speed_flops = computer_->speed_flops();
+  for (const Task& task : state_.tasks) {
+    if (task.is_cancelled || task.state == TaskState::closed) continue;
+    // Nobody should wait for work that rests: its lease may run out, and the
+    // project's answer tells us if another host has done it.
+    if (is_paused_ && is_uncomputed(task)) continue;
+    request.holding.push_back({task.id(), task.step, task.steps});
+  }
+  return request;
+}
+
+void Agent::ask_for_work() {
+  Instant now = parts_.clock.now();
+  std::uint32_t want = wanted();
+  bool may_ask = !is_asking_ && !is_paused_ && computer_->ready() != nullptr;
+  if (!may_ask || want == 0 || now < ask_at_) return;
+  is_asking_ = true;
+  protocol::WorkRequest request = describe_tasks();
+  request.want = want;
+  request.wait = kLongPoll;
+  work_lane_.run<protocol::WorkReply>(
+      [request = std::move(request)](ProjectApi& api) {
+        return api.ask_for_work(request);
+      },
+      [this, now](Outcome<protocol::WorkReply> outcome) {
+        on_work(std::move(outcome), now);
+      });
+}
+
+void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
+  is_asking_ = false;
+  Instant now = parts_.clock.now();
+  note_trouble(outcome.error);
+  if (!outcome.value) {
+    Seconds pause = retry_delay(++work_failures_, seed_);
+    ask_at_ = now + std::max(pause, outcome.asked_delay);
+    return;
+  }
+  work_failures_ = 0;
+  ask_at_ = now + outcome.value->retry_after;
+  if (outcome.value->assignments.empty()) {
+    ask_at_ = std::max(ask_at_, asked + kShortestPause);
+  }
+  take_assignments(outcome.value->assignments);
+  take_verdicts(*outcome.value);
+}
+
+void Agent::take_assignments(const std::vector<Assignment>& assignments) {
+  if (state_.tasks.empty()) {
+    beat_at_ = parts_.clock.now() + session_.heartbeat();
+  }
+  for (const Assignment& assignment : assignments) {
+    if (Task* held = find(assignment.result)) {
+      // Its first assignment never reached us, or the agent was restarted: the
+      // newest nonce counts as long as nothing is signed.
+      if (is_uncomputed(*held)) held->assignment.nonce = assignment.nonce;
+      continue;
+    }
+    if (state_.tasks.size() >= kMostHeld) break;
+    Task task;
+    task.assignment = assignment;
+    state_.tasks.push_back(std::move(task));
+    log_info("result_assigned", {{"result", assignment.result}});
+  }
+}
+
+void Agent::take_verdicts(const protocol::WorkReply& reply) {
+  for (ResultId id : reply.cancel) {
+    Task* task = find(id);
+    if (task == nullptr || task->is_cancelled ||
+        task->state == TaskState::closed) {
+      continue;
+    }
+    task->is_cancelled = true;
+    if (task->state == TaskState::reported) continue;  // its work counts
+    ++state_.counters.cancelled;
+    log_info("result_cancelled", {{"result", id}});
+  }
+  for (ResultId id : reply.closed) {
+    Task* task = find(id);
+    if (task == nullptr || task->state != TaskState::reported) continue;
+    enter(*task, TaskState::closed);
+    log_debug("result_closed", {{"result", id}});
+  }
+}
+
+void Agent::beat() {
+  Instant now = parts_.clock.now();
+  if (is_beating_) return;
+  std::vector<protocol::Failure> failures;
+  for (const Task& task : state_.tasks) {
+    if (task.state == TaskState::failed && !task.is_cancelled) {
+      failures.push_back({task.id(), task.failure});
+    }
+  }
+  // A failure is told at once, unless the project cannot be reached.
+  bool is_urgent = !failures.empty() && beat_failures_ == 0;
+  if (state_.tasks.empty() || (now < beat_at_ && !is_urgent)) return;
+  is_beating_ = true;
+  protocol::WorkRequest request = describe_tasks();
+  request.failed = failures;
+  beat_lane_.run<protocol::WorkReply>(
+      [request = std::move(request)](ProjectApi& api) {
+        return api.heartbeat(request);
+      },
+      [this,
+       failures = std::move(failures)](Outcome<protocol::WorkReply> outcome) {
+        on_beat(std::move(outcome), failures);
+      });
+}
+
+void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
+                    const std::vector<protocol::Failure>& told) {
+  is_beating_ = false;
+  Instant now = parts_.clock.now();
+  note_trouble(outcome.error);
+  if (!outcome.value) {
+    Seconds pause = std::min(session_.heartbeat(),
+                             retry_delay(++beat_failures_, seed_ + 1));
+    beat_at_ = now + std::max(pause, outcome.asked_delay);
+    return;
+  }
+  beat_failures_ = 0;
+  beat_at_ = now + session_.heartbeat();
+  for (const protocol::Failure& failure : told) {
+    Task* task = find(failure.result);
+    if (task == nullptr || task->state != TaskState::failed) continue;
+    enter(*task, TaskState::closed);
+    ++state_.counters.failed;
+  }
+  take_verdicts(*outcome.value);
+}
+
+// Says once when the project is out of reach, and once when it is back.
+void Agent::note_trouble(const std::optional<Error>& error) {
+  if (error && trouble_.empty()) {
+    log_warning("project_unreachable", {{"why", error->what()}});
+  } else if (!error && !trouble_.empty()) {
+    log_info("project_reached");
+  }
+  trouble_ = error ? error->what() : "";
+}
+
+void Agent::show_activity() {
+  Instant now = parts_.clock.now();
+  if (now < show_at_) return;
+  show_at_ = now + kShowEvery;
+  Activity activity;
+  activity.pid = ::getpid();
+  if (computer_->ready() != nullptr) {
+    activity.device = computer_->ready()->device;
+  }
+  activity.trouble = trouble_;
+  activity.is_paused = is_paused_;
+  for (const Task& task : state_.tasks) {
+    activity.tasks.push_back(
+        {task.id(), std::string(name_of(task.state)), task.step, task.steps});
+  }
+  write_activity(parts_.folder / "activity.json", activity);
+}
+
+}  // namespace quorate::client

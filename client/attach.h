@@ -1,0 +1,26 @@
+// Joining a project: who is at that address, and is it the one that was meant?
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "client/curl_transfer.h"
+#include "client/project.h"
+#include "client/project_address.h"
+#include "client/transfer.h"
+
+namespace quorate::client {
+
+using TransferMaker =
+    std::function<std::unique_ptr<Transfer>(const CurlOptions&)>;
+
+// How to reach an attached project: its pinned key if it has one.
+CurlOptions curl_options(const Project& project);
+
+// Fetches the sealed statement and checks it: sealed by the key that it names,
+// of the project that the fingerprint means, served over TLS by the key that it
+// pins (or by one that an authority vouches for). Throws unavailable, corrupt,
+// denied, or unsupported for an arithmetic that this client does not have.
+Project fetch_project(const ProjectAddress& address, const TransferMaker& make);
+
+}  // namespace quorate::client

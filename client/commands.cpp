@@ -1,0 +1,149 @@
+#include "client/commands.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "client/agent.h"
+#include "client/attach.h"
+#include "client/data_folder.h"
+#include "client/host_info.h"
+#include "client/status.h"
+
+namespace quorate::client {
+namespace {
+
+// The one mutable global: a signal handler can reach nothing else.
+std::atomic<bool> should_leave{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int) {
+  should_leave = true;
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  // The second one ends us at once.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool is_meant(const Project& project, const std::string& name) {
+  std::string plain = name.substr(0, name.find('#'));
+  while (!plain.empty() && plain.back() == '/') plain.pop_back();
+  if (plain == project.url || "https://" + plain == project.url) return true;
+  return plain.size() >= 8 && matches(plain, project.id);
+}
+
+Project choose_project(const DataFolder& folder, const std::string& name) {
+  std::vector<Project> projects = folder.projects();
+  if (projects.empty()) {
+    throw Error(ErrorKind::usage,
+                "find a project: none is attached: quorate-client attach URL");
+  }
+  if (name.empty() && projects.size() == 1) return projects.front();
+  auto found = std::find_if(
+      projects.begin(), projects.end(),
+      [&](const Project& project) { return is_meant(project, name); });
+  if (!name.empty() && found != projects.end()) return *found;
+  std::string known;
+  for (const Project& project : projects) known += " " + project.url;
+  throw Error(ErrorKind::usage,
+              fmt::format("find project \"{}\": the attached ones are{}: name "
+                          "one of them",
+                          name, known));
+}
+
+// The volunteer's name in a project attached before; else empty.
+std::string known_name(const DataFolder& folder, const ProjectId& id) {
+  for (const Project& project : folder.projects()) {
+    if (project.id == id) return project.user_name;
+  }
+  return "";
+}
+
+protocol::WorkerOptions worker_options(const RunSettings& settings) {
+  protocol::WorkerOptions options;
+  options.program = protocol::find_worker_program();
+  options.device = settings.device;
+  options.threads = threads_of_a_task(settings);
+  options.cpu_percent = settings.cpu_percent;
+  options.niceness = kWorkerNiceness;
+  return options;
+}
+
+}  // namespace
+
+void attach(const fs::path& dir, const AttachOptions& options) {
+  ProjectAddress address = parse_project_address(options.address);
+  DataFolder folder(dir);
+  Project project = fetch_project(address, make_curl_transfer);
+  if (!options.account.empty()) folder.adopt_account(options.account);
+  PublicKey account = folder.account_key().public_key();
+  project.user_name = options.name;
+  if (options.name.empty()) project.user_name = known_name(folder, project.id);
+  folder.add_project(project);
+  fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
+             project.statement.name, project.url, fingerprint(project.id),
+             address.fingerprint.empty()
+                 ? " (seen for the first time, and pinned: compare it with "
+                   "the project's)"
+                 : "",
+             account.hex().substr(0, 16));
+}
+
+void detach(const fs::path& dir, const std::string& url) {
+  DataFolder folder(dir);
+  FileLock lock = folder.lock();
+  Project project = choose_project(folder, url);
+  folder.remove_project(project);
+  fmt::print("detached from {} at {}\n", project.statement.name, project.url);
+}
+
+void run_agent(const fs::path& dir, const std::string& project_name,
+               const RunSettings& settings, ResultTamper* tamper) {
+  DataFolder folder(dir);
+  FileLock lock = folder.lock();
+  Project project = choose_project(folder, project_name);
+  Identity identity{project.id,        folder.account_key(), folder.host_key(),
+                    project.user_name, host_name(),          platform_text()};
+  SystemClock clock;
+  catch_signals();
+  AgentParts parts{
+      project,
+      identity,
+      folder.project_folder(project.id),
+      [&folder] { return folder.is_paused(); },
+      [&project] { return make_curl_transfer(curl_options(project)); },
+      worker_options(settings),
+      settings.tasks,
+      settings.once,
+      clock,
+      tamper};
+  log_info("started", {{"project", project.statement.name},
+                       {"url", project.url},
+                       {"device", settings.device},
+                       {"tasks", settings.tasks}});
+  Agent agent(parts);
+  agent.run(should_leave);
+  log_info("left", {{"reported", agent.state().counters.reported}});
+}
+
+void show_status(const fs::path& dir, bool as_json) {
+  Status status = read_status(DataFolder(dir));
+  fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
+}
+
+void set_paused(const fs::path& dir, bool paused) {
+  DataFolder(dir).set_paused(paused);
+  fmt::print("{}\n", paused ? "paused" : "resumed");
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,31 @@
+// The commands of the client, after their arguments have been read. Each
+// throws Error when it cannot do what it was asked.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+#include "client/result_signing.h"
+#include "client/settings.h"
+
+namespace quorate::client {
+
+struct AttachOptions {
+  std::string address;  // URL[#FINGERPRINT]
+  std::string account;  // key file; empty: this folder's own
+  std::string name;     // of the volunteer, up to 64 bytes
+};
+void attach(const fs::path& dir, const AttachOptions& options);
+
+// url: address or fingerprint of an attached project.
+void detach(const fs::path& dir, const std::string& url);
+
+// Computes until SIGINT or SIGTERM. project: address or fingerprint; may be
+// empty when only one is attached.
+void run_agent(const fs::path& dir, const std::string& project,
+               const RunSettings& settings, ResultTamper* tamper);
+
+void show_status(const fs::path& dir, bool as_json);
+void set_paused(const fs::path& dir, bool paused);
+
+}  // namespace quorate::client

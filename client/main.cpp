@@ -1,0 +1,5 @@
+#include "client/program.h"
+
+int main(int argc, char** argv) {
+  return quorate::client::run_program("quorate-client", argc, argv, nullptr);
+}

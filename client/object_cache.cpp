@@ -1,0 +1,112 @@
+#include "client/object_cache.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace quorate::client {
+namespace {
+
+constexpr std::uint64_t kMostRead = 1 << 20;
+constexpr const char* kPart = ".part";
+
+std::string extension_of(ObjectKind kind) {
+  return "." + std::string(name_of(kind));
+}
+
+// The hash that a file is named by.
+std::optional<Hash> hash_of_name(const fs::path& file) {
+  try {
+    return parse_hex<Hash>(file.stem().string(), "object");
+  } catch (const Error&) {
+    return std::nullopt;  // none of ours
+  }
+}
+
+}  // namespace
+
+ObjectCache::ObjectCache(fs::path folder, std::uint64_t shard_limit_bytes)
+    : folder_(std::move(folder)), shard_limit_bytes_(shard_limit_bytes) {
+  fs::create_directories(folder_);
+}
+
+bool ObjectCache::contains(const ObjectRef& object) const {
+  std::error_code missing;
+  return fs::file_size(path(object), missing) == object.size && !missing;
+}
+
+fs::path ObjectCache::path(const ObjectRef& object) const {
+  return folder_ / (object.hash.hex() + extension_of(object.kind));
+}
+
+Bytes ObjectCache::read(const ObjectRef& object) const {
+  Bytes bytes = read_file(path(object), kMostRead);
+  if (sha256(bytes) == object.hash) return bytes;
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("{}: its bytes have changed on disk", path(object).string()));
+}
+
+fs::path ObjectCache::part(const ObjectRef& object) const {
+  return folder_ / (object.hash.hex() + kPart);
+}
+
+void ObjectCache::adopt(const ObjectRef& object) const {
+  fs::path whole = part(object);
+  FileDescriptor file = open_file(whole, O_RDONLY);
+  if (::fsync(file.get()) != 0) throw_errno("sync " + whole.string());
+  fs::rename(whole, path(object));
+  sync_folder(folder_);
+}
+
+void ObjectCache::touch(const ObjectRef& object) const {
+  std::error_code ignored;  // a file system without times costs only order
+  fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
+}
+
+void ObjectCache::prune(const std::set<Hash>& needed) const {
+  std::vector<fs::path> gone;
+  std::vector<CachedShard> shards;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    std::optional<Hash> hash = hash_of_name(entry.path());
+    if (!hash) continue;
+    if (entry.path().extension() == extension_of(ObjectKind::shard)) {
+      auto used = entry.last_write_time().time_since_epoch();
+      shards.push_back({*hash, entry.file_size(), used.count()});
+    } else if (!needed.contains(*hash)) {
+      gone.push_back(entry.path());
+    }
+  }
+  for (const Hash& hash :
+       superfluous(std::move(shards), needed, shard_limit_bytes_)) {
+    gone.push_back(path({ObjectKind::shard, hash, 0}));
+  }
+  for (const fs::path& file : gone) fs::remove(file);
+}
+
+std::vector<Hash> superfluous(std::vector<CachedShard> shards,
+                              const std::set<Hash>& needed,
+                              std::uint64_t limit) {
+  std::sort(shards.begin(), shards.end(),
+            [&](const CachedShard& a, const CachedShard& b) {
+              bool a_needed = needed.contains(a.hash);
+              bool b_needed = needed.contains(b.hash);
+              return a_needed != b_needed ? a_needed : a.used > b.used;
+            });
+  std::vector<Hash> gone;
+  std::uint64_t kept = 0;
+  for (const CachedShard& shard : shards) {
+    kept += shard.size;
+    if (kept > limit && !needed.contains(shard.hash)) {
+      gone.push_back(shard.hash);
+    }
+  }
+  return gone;
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,28 @@
+// Moving objects: downloads that resume and are hashed on their way, uploads
+// that go on where the server has them.
+#pragma once
+
+#include "base/file.h"
+#include "client/project_api.h"
+#include "workunits/assignment.h"
+
+namespace quorate::client {
+
+// Downloads an object to `part`, going on from what is already there. On
+// return the file has exactly the object's bytes. Throws unavailable (the part
+// stays), corrupt when the server has not got it or sent other bytes (the part
+// is removed), io.
+void download_object(ProjectApi& api, const ObjectRef& object,
+                     const fs::path& part);
+
+struct UploadAnswer {
+  bool is_stored = false;  // else the project knows no such result
+  std::string session;     // the token under which it is complete
+};
+
+// Uploads the payload of a result. resumes: an earlier attempt may have left a
+// part of it on the server. Throws unavailable and what throw_refusal throws.
+UploadAnswer upload_update(ProjectApi& api, ResultId result, ByteView payload,
+                           bool resumes);
+
+}  // namespace quorate::client

@@ -1,0 +1,166 @@
+#include "client/program.h"
+
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "client/commands.h"
+
+namespace quorate::client {
+namespace {
+
+// Everything that arguments can set; commands pick what is theirs.
+struct Arguments {
+  std::string dir;
+  AttachOptions attach;
+  std::string detach;
+  std::string project;
+  RunSettings run;
+  bool as_json = false;
+
+  fs::path folder() const {
+    return dir.empty() ? default_data_folder() : fs::path(dir);
+  }
+};
+
+using Action = std::function<void()>;
+
+CLI::App* add_command(CLI::App& app, Arguments& arguments, const char* name,
+                      const std::string& text, const std::string& example) {
+  CLI::App* command = app.add_subcommand(name, text);
+  command->footer("Example:\n  quorate-client " + example);
+  command->add_option("--dir", arguments.dir,
+                      "data folder (default: $XDG_DATA_HOME/quorate or "
+                      "~/.local/share/quorate)");
+  return command;
+}
+
+void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(
+      app, arguments, "attach", "Join a project",
+      "attach https://example.org:8470#5f2c9a1e77d0b3c48e06d1f2b7a93c55"
+      " --name alice");
+  command
+      ->add_option("URL", arguments.attach.address,
+                   "address of the project, URL[#FINGERPRINT]")
+      ->required();
+  command->add_option("--account", arguments.attach.account,
+                      "account.key of another machine of yours, to join both "
+                      "under one user");
+  command->add_option("--name", arguments.attach.name,
+                      "your name on the project's page");
+  command->callback(
+      [&] { action = [&] { attach(arguments.folder(), arguments.attach); }; });
+}
+
+void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(app, arguments, "detach",
+                                  "Leave a project and remove its files",
+                                  "detach https://example.org:8470");
+  command
+      ->add_option("URL", arguments.detach,
+                   "address or fingerprint of the project")
+      ->required();
+  command->callback(
+      [&] { action = [&] { detach(arguments.folder(), arguments.detach); }; });
+}
+
+void add_run(CLI::App& app, Arguments& arguments, Action& action,
+             ResultTamper* tamper) {
+  CLI::App* command =
+      add_command(app, arguments, "run", "Compute until told to stop (Ctrl-C)",
+                  "run --threads 2 --cpu-percent 50");
+  RunSettings& run = arguments.run;
+  command->add_option("--project", arguments.project,
+                      "address or fingerprint, when several are attached");
+  command->add_option("--device", run.device, "device that computes")
+      ->capture_default_str();
+  command->add_option("--tasks", run.tasks, "results computed at the same time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command
+      ->add_option("--threads", run.threads,
+                   "threads of each task (default: the cores, shared)")
+      ->check(CLI::Range(1, 1024));
+  command
+      ->add_option("--cpu-percent", run.cpu_percent,
+                   "share of the time that is spent computing")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_flag("--once", run.once, "report one result, then leave");
+  command->callback([&, tamper] {
+    action = [&, tamper] {
+      run_agent(arguments.folder(), arguments.project, arguments.run, tamper);
+    };
+  });
+}
+
+void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* status = add_command(app, arguments, "status",
+                                 "Show projects, tasks and what became of them",
+                                 "status --json");
+  status->add_flag("--json", arguments.as_json, "for programs");
+  status->callback([&] {
+    action = [&] { show_status(arguments.folder(), arguments.as_json); };
+  });
+  CLI::App* pause =
+      add_command(app, arguments, "pause",
+                  "Stop computing until resume, also after a restart", "pause");
+  pause->callback(
+      [&] { action = [&] { set_paused(arguments.folder(), true); }; });
+  CLI::App* resume =
+      add_command(app, arguments, "resume", "Go on computing", "resume");
+  resume->callback(
+      [&] { action = [&] { set_paused(arguments.folder(), false); }; });
+}
+
+// Runs what the arguments ask for; the last catch of the program.
+int act(const char* name, const Action& action) {
+  try {
+    action();
+    return 0;
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return e.kind() == ErrorKind::usage ? 2 : 1;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: {}\n", name, e.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
+  CLI::App app(
+      "Quorate client: lends this computer to the training of networks", name);
+  app.footer(
+      "Example:\n  quorate-client attach https://example.org:8470\n"
+      "  quorate-client run");
+  app.require_subcommand(1);
+  Arguments arguments;
+  Action action;
+  app.add_option("--dir", arguments.dir, "data folder");
+  add_attach(app, arguments, action);
+  add_detach(app, arguments, action);
+  add_run(app, arguments, action, tamper);
+  add_small_commands(app, arguments, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);  // --help
+    fmt::print(stderr, "{}: read the command line: {}: see {} --help\n", name,
+               e.what(), name);
+    return 2;
+  }
+  start_logging(LogLevel::info);
+  // A worker that ends must not take us along; writing to it fails instead.
+  std::signal(SIGPIPE, SIG_IGN);
+  return act(name, action);
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,203 @@
+#include "client/project_api.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace quorate::client {
+namespace {
+
+// For a small request and its reply; a long poll adds its wait.
+constexpr Seconds kRequestTime{20};
+
+constexpr const char* kJson = "application/json";
+constexpr const char* kBinary = "application/octet-stream";
+
+bool is_temporary(int status) {
+  return status >= 500 || status == 408 || status == 429;
+}
+
+struct Refusal {
+  ErrorKind kind = ErrorKind::denied;
+  std::string message;
+  Seconds retry_after{0};
+};
+
+// A proxy in front of the server answers in its own words, so a body that is
+// no ErrorReply leaves us with the status.
+Refusal read_refusal(const HttpReply& reply) {
+  Refusal refusal;
+  refusal.retry_after = reply.retry_after;
+  refusal.message = fmt::format("HTTP status {}", reply.status);
+  if (reply.body.empty() || reply.body.front() != '{') return refusal;
+  try {
+    protocol::ErrorReply error =
+        protocol::parse_error_reply(as_bytes(reply.body));
+    for (ErrorKind kind :
+         {ErrorKind::unavailable, ErrorKind::corrupt, ErrorKind::denied,
+          ErrorKind::unsupported, ErrorKind::usage}) {
+      if (error.kind == name_of(kind)) refusal.kind = kind;
+    }
+    refusal.message = std::move(error.message);
+    refusal.retry_after = std::max(refusal.retry_after, error.retry_after);
+  } catch (const Error&) {
+    // The status says enough.
+  }
+  return refusal;
+}
+
+}  // namespace
+
+void throw_refusal(const HttpReply& reply, const std::string& tried) {
+  Refusal refusal = read_refusal(reply);
+  ErrorKind kind =
+      is_temporary(reply.status) ? ErrorKind::unavailable : refusal.kind;
+  throw Error(kind,
+              fmt::format("{}: the server says: {}", tried, refusal.message));
+}
+
+HttpReply ProjectApi::send(const HttpRequest& request) {
+  asked_delay_ = Seconds(0);
+  HttpReply reply = transfer_.send(request, stop_);
+  if (is_temporary(reply.status)) {
+    asked_delay_ = read_refusal(reply).retry_after;
+    throw_refusal(reply, request.path);
+  }
+  return reply;
+}
+
+HttpReply ProjectApi::post(const char* path, ByteView body,
+                           const char* content_type) {
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = path;
+  request.content_type = content_type;
+  request.body = body;
+  request.timeout = kRequestTime;
+  HttpReply reply = send(request);
+  if (reply.status >= 300) throw_refusal(reply, path);
+  return reply;
+}
+
+protocol::SessionReply ProjectApi::enrol() {
+  protocol::AccountRequest account;
+  account.account = identity_.account.public_key();
+  account.name = identity_.user_name;
+  account.signature = identity_.account.sign(
+      protocol::account_message(identity_.project, account));
+  post("/v1/accounts", as_bytes(protocol::write(account)), kJson);
+
+  protocol::HostRequest host;
+  host.account = account.account;
+  host.host = identity_.host.public_key();
+  host.name = identity_.host_name;
+  host.platform = identity_.platform;
+  Bytes message = protocol::host_message(identity_.project, host);
+  host.account_signature = identity_.account.sign(message);
+  host.host_signature = identity_.host.sign(message);
+  post("/v1/hosts", as_bytes(protocol::write(host)), kJson);
+
+  protocol::SessionRequest session;
+  session.host = host.host;
+  HttpReply asked =
+      post("/v1/sessions", as_bytes(protocol::write(session)), kJson);
+  session.challenge =
+      protocol::parse_session_reply(as_bytes(asked.body)).challenge;
+  session.signature = identity_.host.sign(
+      protocol::session_message(identity_.project, session));
+  session.is_signed = true;
+  HttpReply given =
+      post("/v1/sessions", as_bytes(protocol::write(session)), kJson);
+  protocol::SessionReply reply =
+      protocol::parse_session_reply(as_bytes(given.body));
+  if (reply.token.empty()) {
+    throw Error(ErrorKind::corrupt, "open a session: the server gave no token");
+  }
+  return reply;
+}
+
+HttpReply ProjectApi::exchange(HttpRequest request) {
+  auto open = [this] { return enrol(); };
+  last_session_ = session_.token();
+  if (last_session_.empty()) last_session_ = session_.renew("", open);
+  request.bearer = last_session_;
+  HttpReply reply = send(request);
+  if (reply.status != 401) return reply;
+  last_session_ = session_.renew(last_session_, open);
+  request.bearer = last_session_;
+  reply = send(request);
+  if (reply.status == 401) {
+    throw Error(ErrorKind::unavailable,
+                request.path + ": the server refuses a session just opened");
+  }
+  return reply;
+}
+
+protocol::WorkReply ProjectApi::work_exchange(
+    const char* path, const protocol::WorkRequest& work) {
+  std::string body = protocol::write(work);
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = path;
+  request.content_type = kJson;
+  request.body = as_bytes(body);
+  request.timeout = kRequestTime + work.wait;
+  HttpReply reply = exchange(std::move(request));
+  if (reply.status >= 300) throw_refusal(reply, path);
+  protocol::WorkReply parsed = protocol::parse_work_reply(as_bytes(reply.body));
+  asked_delay_ = parsed.retry_after;
+  return parsed;
+}
+
+protocol::WorkReply ProjectApi::ask_for_work(
+    const protocol::WorkRequest& request) {
+  return work_exchange("/v1/work", request);
+}
+
+protocol::WorkReply ProjectApi::heartbeat(
+    const protocol::WorkRequest& request) {
+  return work_exchange("/v1/heartbeat", request);
+}
+
+ReportAnswer ProjectApi::report(ResultId result, const SignedHeader& header,
+                                const std::string& upload_session) {
+  using Kind = ReportAnswer::Kind;
+  Bytes body = protocol::write_signed_header(header);
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = fmt::format("/v1/results/{}", result);
+  request.content_type = kBinary;
+  request.body = body;
+  request.timeout = kRequestTime;
+  request.bearer = upload_session;
+  HttpReply reply =
+      upload_session.empty() ? exchange(std::move(request)) : send(request);
+  if (reply.status == 401) {
+    return {Kind::upload_first, "the session of the upload is over"};
+  }
+  if (reply.status == 404 || reply.status == 410) {
+    return {Kind::unknown, read_refusal(reply).message};
+  }
+  if (reply.status >= 300) {
+    throw_refusal(reply, fmt::format("report result {}", result));
+  }
+  protocol::ReportReply parsed =
+      protocol::parse_report_reply(as_bytes(reply.body));
+  if (parsed.accepted) return {Kind::accepted, ""};
+  return {Kind::rejected, parsed.reason};
+}
+
+Bytes fetch_statement(Transfer& transfer) {
+  HttpRequest request;
+  request.path = "/v1/project";
+  request.timeout = kRequestTime;
+  HttpReply reply = transfer.send(request, {});
+  if (reply.status != 200) throw_refusal(reply, "fetch the project statement");
+  ByteView bytes = as_bytes(reply.body);
+  return Bytes(bytes.begin(), bytes.end());
+}
+
+}  // namespace quorate::client

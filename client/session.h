@@ -1,0 +1,43 @@
+// The agent's standing with one project: who it is, and the token that says so.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "base/crypto.h"
+#include "protocol/native/messages.h"
+#include "workunits/sealed.h"
+
+namespace quorate::client {
+
+// Who speaks: fixed while the agent runs.
+struct Identity {
+  ProjectId project;
+  PrivateKey account;
+  PrivateKey host;
+  std::string user_name;
+  std::string host_name;
+  std::string platform;
+};
+
+// The token that all connections of the agent share. Safe to use from several
+// threads: the first that finds it expired renews it, the others wait.
+class Session {
+ public:
+  // Empty before the first.
+  std::string token() const;
+  // How often the project wants to hear from us.
+  Seconds heartbeat() const;
+  // The token in place of `stale`; calls `open` unless somebody already has.
+  // Throws what `open` throws.
+  std::string renew(const std::string& stale,
+                    const std::function<protocol::SessionReply()>& open);
+
+ private:
+  mutable std::mutex mutex_;
+  std::mutex renewing_;
+  protocol::SessionReply current_;
+};
+
+}  // namespace quorate::client

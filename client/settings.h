@@ -1,0 +1,43 @@
+// What the volunteer chooses, and the numbers that we chose for them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace quorate::client {
+
+struct RunSettings {
+  std::string device = "cpu";
+  std::uint32_t tasks = 1;    // computed at the same time, 1 to 64
+  std::uint32_t threads = 0;  // of each task; 0: the cores, shared fairly
+  std::uint32_t cpu_percent = 100;
+  bool once = false;  // report one result, then leave
+};
+
+// $XDG_DATA_HOME/quorate, else ~/.local/share/quorate. Throws usage when
+// neither XDG_DATA_HOME nor HOME is set.
+fs::path default_data_folder();
+
+// Threads of one task on this machine.
+std::uint32_t threads_of_a_task(const RunSettings& settings);
+
+// The worker gives way to whatever the volunteer does.
+inline constexpr int kWorkerNiceness = 10;
+// Shards that no task needs at present are kept up to this size: the server
+// likes to send a host more work on the shards that it has.
+inline constexpr std::uint64_t kShardCacheBytes = 1ULL << 30;
+// Disk space that downloads leave to the volunteer.
+inline constexpr std::uint64_t kDiskReserveBytes = 64ULL << 20;
+// A worker has this long to write a checkpoint before it is killed.
+inline constexpr Seconds kStopTime{0.8};
+// How often the agent looks whether it should pause or leave.
+inline constexpr Seconds kTick{0.25};
+// The longest wait for work that the protocol allows.
+inline constexpr Seconds kLongPoll{25};
+// A reported result whose closing we never hear of is forgotten after this.
+inline constexpr Seconds kKeepReported{86400};
+
+}  // namespace quorate::client

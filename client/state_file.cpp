@@ -1,0 +1,200 @@
+#include "client/state_file.h"
+
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace quorate::client {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kVersion = 1;
+
+// What is true again after a restart.
+TaskState kept_state(const Task& task) {
+  switch (task.state) {
+    case TaskState::ready:
+    case TaskState::computing:
+    case TaskState::computed:
+      return TaskState::needs_files;
+    case TaskState::reporting:  // within the session of the upload, or none
+      return task.upload_session.empty() ? TaskState::reporting
+                                         : TaskState::uploading;
+    default:
+      return task.state;
+  }
+}
+
+TaskState parse_task_state(const std::string& name) {
+  constexpr std::array kKept{TaskState::needs_files, TaskState::uploading,
+                             TaskState::reporting,   TaskState::reported,
+                             TaskState::failed,      TaskState::closed};
+  for (TaskState state : kKept) {
+    if (name == name_of(state)) return state;
+  }
+  throw Error(ErrorKind::corrupt, "no state of a task: " + name);
+}
+
+ObjectKind parse_object_kind(const std::string& name) {
+  constexpr std::array kKinds{ObjectKind::workunit, ObjectKind::snapshot,
+                              ObjectKind::shard, ObjectKind::update,
+                              ObjectKind::program};
+  for (ObjectKind kind : kKinds) {
+    if (name == name_of(kind)) return kind;
+  }
+  throw Error(ErrorKind::corrupt, "no kind of object: " + name);
+}
+
+Json to_json(const Task& task) {
+  Json objects = Json::array();
+  for (const ObjectRef& object : task.assignment.objects) {
+    objects.push_back({{"kind", name_of(object.kind)},
+                       {"hash", object.hash.hex()},
+                       {"size", object.size}});
+  }
+  return {{"result", task.id()},
+          {"state", name_of(kept_state(task))},
+          {"nonce", task.assignment.nonce.hex()},
+          {"lease", task.assignment.lease.count()},
+          {"objects", std::move(objects)},
+          {"failure", task.failure},
+          {"reported", task.reported}};
+}
+
+Task read_task(const Json& json) {
+  Task task;
+  task.assignment.result = json.at("result").get<ResultId>();
+  task.assignment.nonce =
+      parse_hex<Nonce>(json.at("nonce").get<std::string>(), "nonce");
+  task.assignment.lease = Seconds(json.at("lease").get<double>());
+  for (const Json& object : json.at("objects")) {
+    task.assignment.objects.push_back(
+        {parse_object_kind(object.at("kind").get<std::string>()),
+         parse_hex<Hash>(object.at("hash").get<std::string>(), "object"),
+         object.at("size").get<std::uint64_t>()});
+  }
+  task.state = parse_task_state(json.at("state").get<std::string>());
+  task.failure = json.at("failure").get<std::string>();
+  task.reported = json.at("reported").get<Millis>();
+  task.may_resume = true;
+  return task;
+}
+
+Json to_json(const Counters& counters) {
+  return {{"reported", counters.reported},
+          {"accepted", counters.accepted},
+          {"rejected", counters.rejected},
+          {"cancelled", counters.cancelled},
+          {"failed", counters.failed}};
+}
+
+Counters read_counters(const Json& json) {
+  Counters counters;
+  json.at("reported").get_to(counters.reported);
+  json.at("accepted").get_to(counters.accepted);
+  json.at("rejected").get_to(counters.rejected);
+  json.at("cancelled").get_to(counters.cancelled);
+  json.at("failed").get_to(counters.failed);
+  return counters;
+}
+
+}  // namespace
+
+std::string write_state(const AgentState& state) {
+  Json tasks = Json::array();
+  for (const Task& task : state.tasks) tasks.push_back(to_json(task));
+  return Json{{"version", kVersion},
+              {"counters", to_json(state.counters)},
+              {"tasks", std::move(tasks)}}
+      .dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+AgentState parse_state(const std::string& text) {
+  try {
+    Json json = Json::parse(text);
+    if (json.at("version").get<int>() != kVersion) {
+      throw Error(ErrorKind::corrupt, "written by another version");
+    }
+    AgentState state;
+    state.counters = read_counters(json.at("counters"));
+    for (const Json& task : json.at("tasks")) {
+      state.tasks.push_back(read_task(task));
+    }
+    return state;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(ErrorKind::corrupt, e.what());
+  }
+}
+
+AgentState StateFile::load() {
+  if (!fs::exists(file_)) return {};
+  std::string text = read_text_file(file_);
+  try {
+    AgentState state = parse_state(text);
+    saved_ = std::move(text);
+    return state;
+  } catch (const Error& e) {
+    log_warning("state_damaged", {{"file", file_.string()}, {"why", e.what()}});
+    fs::rename(file_, file_.string() + ".damaged");
+    return {};
+  }
+}
+
+void StateFile::save(const AgentState& state) {
+  std::string text = write_state(state);
+  if (text == saved_) return;
+  write_file_durably(file_, as_bytes(text), 0600);
+  saved_ = std::move(text);
+}
+
+void write_activity(const fs::path& file, const Activity& activity) {
+  Json tasks = Json::array();
+  for (const TaskActivity& task : activity.tasks) {
+    tasks.push_back({{"result", task.result},
+                     {"state", task.state},
+                     {"step", task.step},
+                     {"steps", task.steps}});
+  }
+  Json json{{"pid", activity.pid},
+            {"device", activity.device},
+            {"trouble", activity.trouble},
+            {"paused", activity.is_paused},
+            {"tasks", std::move(tasks)}};
+  fs::path fresh = file.string() + ".new";
+  std::ofstream out(fresh, std::ios::trunc);
+  out << json.dump(1, ' ', false, Json::error_handler_t::replace);
+  out.close();
+  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
+  fs::rename(fresh, file);
+}
+
+Activity read_activity(const fs::path& file) {
+  try {
+    Json json = Json::parse(read_text_file(file));
+    Activity activity;
+    json.at("pid").get_to(activity.pid);
+    json.at("device").get_to(activity.device);
+    json.at("trouble").get_to(activity.trouble);
+    json.at("paused").get_to(activity.is_paused);
+    for (const Json& task : json.at("tasks")) {
+      activity.tasks.push_back({task.at("result").get<ResultId>(),
+                                task.at("state").get<std::string>(),
+                                task.at("step").get<std::uint32_t>(),
+                                task.at("steps").get<std::uint32_t>()});
+    }
+    return activity;
+  } catch (const Error&) {
+    return {};  // no agent has run here
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,73 @@
+// One result in flight: its states, and the one function that says what comes
+// next. The agent carries it out (agent_steps.cpp).
+//
+//   needs_files -> ready -> computing -> computed -> uploading -> reporting
+//     -> reported -> closed
+//   any of them up to `reporting` -> failed -> closed   (the project is told)
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "workunits/assignment.h"
+#include "workunits/result_header.h"
+
+namespace quorate::client {
+
+enum class TaskState {
+  needs_files,
+  ready,      // its objects are here and verified
+  computing,  // in a worker
+  computed,   // the update is on disk, not yet signed
+  uploading,  // signed; the payload goes up
+  reporting,  // the payload is there; the header goes up
+  reported,   // the payload is kept until the project closes the result
+  failed,     // to be given up: the project has to hear why
+  closed,
+};
+std::string_view name_of(TaskState state);
+
+struct Task {
+  Assignment assignment;
+  TaskState state = TaskState::needs_files;
+  std::string failure;  // if failed
+  Millis reported = 0;  // when
+  // The rest is not kept on disk.
+  std::uint32_t step = 0;
+  std::uint32_t steps = 0;   // 0: unknown yet
+  Claim claim;               // from `computed` to `uploading`
+  bool is_busy = false;      // a step is under way on another thread
+  bool is_stopping = false;  // its worker was told to stop
+  bool is_cancelled = false;
+  bool may_resume = false;     // an upload was begun before
+  std::string upload_session;  // under which the payload is complete
+  std::uint32_t attempts = 0;  // of the present state that failed
+  Instant retry_at{};
+
+  ResultId id() const { return assignment.result; }
+};
+
+// What is being done now is not counted as a step.
+enum class Step { wait, fetch, start, stop, sign, upload, report, remove };
+
+struct Situation {
+  bool is_paused = false;
+  bool is_worker_free = false;
+  Instant now{};
+  Millis unix_ms = 0;
+};
+
+// The dispatcher. Pure.
+Step next(const Task& task, const Situation& situation);
+
+// The task enters a state: failures of the one before count no more.
+void enter(Task& task, TaskState state);
+
+// True while the task is still to be computed.
+bool is_uncomputed(const Task& task);
+// True from the end of computing to the report.
+bool is_on_its_way(const Task& task);
+
+}  // namespace quorate::client

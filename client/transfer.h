@@ -1,0 +1,57 @@
+// The seam to the network: one HTTP request, one reply. What requests mean is
+// in project_api and object_transfer. The shipped one is curl_transfer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+
+namespace quorate::client {
+
+enum class HttpMethod { get, head, put, post };
+
+struct HttpReply {
+  int status = 0;
+  std::string body;                            // empty if a sink took it
+  std::uint64_t first_byte = 0;                // of Content-Range; 0 without
+  std::optional<std::uint64_t> upload_offset;  // header Upload-Offset
+  Seconds retry_after{0};                      // header Retry-After
+};
+
+struct HttpRequest {
+  HttpMethod method = HttpMethod::get;
+  std::string path;          // "/v1/work"
+  std::string bearer;        // token; empty: none
+  std::string content_type;  // of the body
+  ByteView body;             // borrowed until send() returns
+  // GET: bytes from here on. PUT: where the body stands in a file of `total`.
+  std::uint64_t from = 0;
+  std::optional<std::uint64_t> total;
+  // Takes the body of a reply with status 200 or 206, piece by piece; what it
+  // throws ends the request and leaves send(). Without it, and for every other
+  // status, the body is collected, up to 1 MiB.
+  std::function<void(const HttpReply& head, ByteView piece)> sink;
+  // For the whole exchange; 0: as long as bytes flow.
+  Seconds timeout{0};
+};
+
+// Used by one thread.
+class Transfer {
+ public:
+  virtual ~Transfer() = default;
+  // The reply, whatever its status. Throws unavailable when there is none
+  // (also when `stop` was requested: then at once), denied when the server is
+  // not the one that we trust, corrupt for a body beyond bounds.
+  virtual HttpReply send(const HttpRequest& request,
+                         const std::stop_token& stop) = 0;
+};
+
+using TransferFactory = std::function<std::unique_ptr<Transfer>()>;
+
+}  // namespace quorate::client

@@ -1,0 +1,117 @@
+#include "client/worker/bench.h"
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/random.h"
+#include "workunits/training/trainer.h"
+
+namespace quorate::worker {
+namespace {
+
+constexpr Seconds kTimePerCase{0.4};
+
+// Calls per second of `work`, from the fastest of several rounds, since other
+// programs only ever make it slower. One call before the measurement.
+double rate(const Clock& clock, const std::function<void()>& work) {
+  work();
+  Instant begin = clock.now();
+  Seconds best{1e9};
+  std::uint32_t calls = 1;
+  while (clock.now() - begin < kTimePerCase) {
+    Instant start = clock.now();
+    for (std::uint32_t i = 0; i < calls; ++i) work();
+    Seconds taken = clock.now() - start;
+    best = std::min(best, taken / calls);
+    if (taken < kTimePerCase / 20) calls *= 2;
+  }
+  return 1 / best.count();
+}
+
+Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t index) {
+  RandomStream words(/*key=*/0, stream_of(RandomUse::initialization, index),
+                     /*step=*/0);
+  std::vector<float> values(shape.count());
+  for (float& value : values) value = uniform11(words.next());
+  Tensor tensor = backend.tensor(shape);
+  backend.upload(tensor.view(), values);
+  return tensor;
+}
+
+struct Product {
+  std::size_t M, N, K;
+};
+
+protocol::BenchReport bench_product(Backend& backend, const Clock& clock,
+                                    const Product& shape) {
+  auto [M, N, K] = shape;
+  Tensor a = uniform_tensor(backend, {M, K}, 0);
+  Tensor b = uniform_tensor(backend, {K, N}, 1);
+  Tensor c = backend.tensor({M, N});
+  float last = 0;
+  double products = rate(clock, [&] {
+    backend.matmul(a.view(), Transpose::no, b.view(), Transpose::no, c.view(),
+                   Accumulate::no);
+    backend.download(c.view().part(0, {1}), {&last, 1});  // waits
+  });
+  double operations = 2.0 * static_cast<double>(M * N * K);
+  return {fmt::format("matmul {}x{}x{}", M, N, K), products * operations / 1e9,
+          "Gflop/s"};
+}
+
+// A unit of the default network that is long enough not to end.
+TrainingTask endless_task(std::uint32_t batch) {
+  TrainingTask task;
+  task.arithmetic = kArithmeticVersion;
+  task.model = {"mlp", {784, 256, 10}};
+  task.range = {.shard_samples = kShardSamples,
+                .steps = kShardSamples / batch,
+                .batch = batch};
+  task.optimizer = {.learning_rate = 0.01F, .momentum = 0.9F};
+  task.inverse_batch = 1.0F / static_cast<float>(batch);
+  task.digest_every = task.range.steps;  // steps alone are measured
+  task.codec = "fp32";
+  return task;
+}
+
+protocol::BenchReport bench_training(Backend& backend, const Clock& clock,
+                                     std::uint32_t batch) {
+  constexpr SampleShape kShape{28, 28, 1};
+  TrainingTask task = endless_task(batch);
+  Bytes images(std::size_t{kShardSamples} * kShape.size());
+  RandomStream words(/*key=*/0, stream_of(RandomUse::dataset_shuffle),
+                     /*step=*/0);
+  for (auto& pixel : images) {
+    pixel = static_cast<std::uint8_t>(words.next() >> 24);
+  }
+  Bytes labels(kShardSamples, 1);
+  std::vector<float> base = initial_parameters(task.model, /*seed=*/0);
+  Trainer trainer(task, base, {kShape, kShardSamples, images, labels}, backend);
+  TrainerState start = trainer.state();
+  double steps = rate(clock, [&] {
+    if (trainer.is_finished()) trainer.restore(start);
+    trainer.step();
+  });
+  return {fmt::format("training step mlp 784-256-10, batch {}", batch),
+          steps * batch, "samples/s"};
+}
+
+}  // namespace
+
+std::vector<protocol::BenchReport> bench_device(Backend& backend,
+                                                const Clock& clock) {
+  constexpr Product kProducts[] = {
+      {1024, 1024, 1024}, {256, 256, 256}, {64, 256, 784}, {784, 256, 64}};
+  std::vector<protocol::BenchReport> rows;
+  for (const Product& shape : kProducts) {
+    rows.push_back(bench_product(backend, clock, shape));
+  }
+  for (std::uint32_t batch : {64U, 256U}) {
+    rows.push_back(bench_training(backend, clock, batch));
+  }
+  return rows;
+}
+
+}  // namespace quorate::worker

@@ -1,0 +1,17 @@
+// How fast a device is, at what training asks of it.
+#pragma once
+
+#include <vector>
+
+#include "base/clock.h"
+#include "kernels/backend.h"
+#include "protocol/worker/reports.h"
+
+namespace quorate::worker {
+
+// Products of several shapes in Gflop/s, and training steps of the default
+// network in samples/s. Takes a few seconds.
+std::vector<protocol::BenchReport> bench_device(Backend& backend,
+                                                const Clock& clock);
+
+}  // namespace quorate::worker

@@ -1,0 +1,167 @@
+// quorate-worker: the program that computes. Whoever has work starts it; it
+// never touches the network.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "client/worker/bench.h"
+#include "client/worker/self_test.h"
+#include "client/worker/serve.h"
+#include "kernels/backends.h"
+#include "protocol/worker/reports.h"
+
+namespace quorate::worker {
+namespace {
+
+struct Options {
+  bool list_devices = false;
+  bool self_test = false;
+  bool bench = false;
+  bool serve = false;
+  bool json = false;
+  std::string device = "cpu";
+  std::uint32_t threads = 1;
+  std::uint32_t cpu_percent = 100;
+};
+
+int list(const Options& options) {
+  std::vector<protocol::DeviceReport> devices;
+  for (const DeviceInfo& info : quorate::list_devices()) {
+    devices.push_back({info.name, info.description});
+  }
+  if (options.json) {
+    fmt::print("{}\n", protocol::write(devices));
+    return 0;
+  }
+  for (const auto& device : devices) {
+    fmt::print("{:<14} {}\n", device.name, device.description);
+  }
+  return 0;
+}
+
+int self_test(const Options& options) {
+  auto backend = make_backend(options.device, options.threads);
+  fmt::print("device {}\n", backend->device().name);
+  int failed = 0;
+  for (const TestResult& result : test_device(*backend)) {
+    fmt::print("{:<4} {}{}{}\n", result.passed ? "ok" : "FAIL", result.name,
+               result.passed ? "" : ": ", result.found);
+    if (!result.passed) ++failed;
+  }
+  if (failed == 0) return 0;
+  fmt::print("{} tests failed: this device must not take part\n", failed);
+  return 1;
+}
+
+int bench(const Options& options) {
+  SystemClock clock;
+  auto backend = make_backend(options.device, options.threads);
+  std::vector<protocol::BenchReport> rows = bench_device(*backend, clock);
+  if (options.json) {
+    fmt::print("{}\n", protocol::write(rows));
+    return 0;
+  }
+  fmt::print("device {}, {} threads\n", backend->device().name,
+             options.threads);
+  for (const auto& row : rows) {
+    fmt::print("{:<40} {:>12.1f} {}\n", row.name, row.value, row.unit);
+  }
+  return 0;
+}
+
+// Replies go to what was standard output; whatever else a library prints there
+// goes to standard error and does no harm.
+FileDescriptor take_standard_output() {
+  FileDescriptor replies(::dup(STDOUT_FILENO));
+  if (!replies || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    throw_errno("redirect standard output");
+  }
+  return replies;
+}
+
+int serve(const Options& options) {
+  ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error, reported as such
+  FileDescriptor replies = take_standard_output();
+  SystemClock clock;
+  try {
+    WorkerServer server(make_backend(options.device, options.threads),
+                        ServeOptions{options.cpu_percent}, clock, STDIN_FILENO,
+                        replies.get());
+    server.run();
+  } catch (const Error& error) {
+    protocol::WorkerFailed failed{0, std::string(name_of(error.kind())),
+                                  error.what()};
+    write_all(replies.get(),
+              as_bytes(protocol::write(protocol::WorkerReply(failed)) + "\n"),
+              "the replies");
+    return 1;
+  }
+  return 0;
+}
+
+void describe(CLI::App& app, Options& options) {
+  app.footer(
+      "Example: quorate-worker --self-test --device cpu\n"
+      "--serve is for programs: it speaks JSON on standard input and output\n"
+      "(docs/protocol.md, \"Worker\").");
+  auto* mode = app.add_option_group("mode", "what to do");
+  mode->add_flag("--list-devices", options.list_devices,
+                 "what this computer can compute on");
+  mode->add_flag("--self-test", options.self_test,
+                 "compute tasks with known answers");
+  mode->add_flag("--bench", options.bench, "measure how fast a device is");
+  mode->add_flag("--serve", options.serve,
+                 "compute what standard input asks for");
+  mode->require_option(1);
+  app.add_flag("--json", options.json, "print JSON instead of a table");
+  app.add_option("--device", options.device,
+                 "device, as --list-devices names it")
+      ->capture_default_str();
+  app.add_option("--threads", options.threads, "threads that compute")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--cpu-percent", options.cpu_percent,
+                 "share of the time to compute in")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+}
+
+int run(const Options& options) {
+  if (options.list_devices) return list(options);
+  if (options.self_test) return self_test(options);
+  if (options.bench) return bench(options);
+  return serve(options);
+}
+
+}  // namespace
+}  // namespace quorate::worker
+
+int main(int argc, char** argv) {
+  using quorate::worker::Options;
+  Options options;
+  CLI::App app("Computes training workunits, exactly.", "quorate-worker");
+  quorate::worker::describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    quorate::start_logging(quorate::LogLevel::warning);
+    return quorate::worker::run(options);
+  } catch (const quorate::Error& error) {
+    fmt::print(stderr, "quorate-worker: {}\n", error.what());
+    return error.kind() == quorate::ErrorKind::usage ? 2 : 1;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "quorate-worker: {}\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,23 @@
+#include "client/worker/self_test.h"
+
+#include <fmt/format.h>
+
+#include "client/worker/training_test.h"
+#include "kernels/golden.h"
+
+namespace quorate::worker {
+
+std::vector<TestResult> test_device(Backend& backend) {
+  std::vector<TestResult> results = test_primitives(backend);
+  for (const GoldenResult& golden : golden_results(backend)) {
+    bool passed = golden.found == golden.expected;
+    results.push_back({golden.name, passed,
+                       passed ? ""
+                              : fmt::format("expected {:016x}, found {:016x}",
+                                            golden.expected, golden.found)});
+  }
+  results.push_back(test_training(backend));
+  return results;
+}
+
+}  // namespace quorate::worker

@@ -1,0 +1,28 @@
+// Tasks with known answers: whether a device computes exactly what canonical
+// arithmetic says (docs/numerics.md, section 11).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace quorate::worker {
+
+struct TestResult {
+  std::string name;
+  bool passed = false;
+  std::string found;  // when it failed: expected and found
+};
+
+// Fused rounding, subnormals, zeros, division: a few short operations. For
+// every start; below 100 ms.
+std::vector<TestResult> test_primitives(Backend& backend);
+
+// Primitives, the golden hash of every operation, and a whole training unit.
+std::vector<TestResult> test_device(Backend& backend);
+
+// Throws unsupported, naming device and test, unless the primitives pass.
+void require_primitives(Backend& backend);
+
+}  // namespace quorate::worker

@@ -1,0 +1,45 @@
+// The worker's conversation (docs/protocol.md, "Worker"): requests come in,
+// jobs run one at a time, replies go out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/clock.h"
+#include "client/worker/inbox.h"
+#include "client/worker/unit_runner.h"
+#include "kernels/backend.h"
+#include "protocol/worker/messages.h"
+
+namespace quorate::worker {
+
+struct ServeOptions {
+  std::uint32_t cpu_percent = 100;  // duty cycle of the computing, 1 to 100
+};
+
+class WorkerServer {
+ public:
+  // input, output: file descriptors of lines; stay open as long as this.
+  WorkerServer(std::unique_ptr<Backend> backend, const ServeOptions& options,
+               const Clock& clock, int input, int output);
+
+  // Tests the device, says "ready", serves until the input ends. Throws
+  // unsupported if the device does not compute exactly, io when nobody reads
+  // the replies. A failed job is a reply and no exception.
+  void run();
+
+ private:
+  void answer(const Received& received);
+  protocol::WorkerReply work_on(const protocol::WorkerRequest& request,
+                                std::uint64_t number);
+  void say(const protocol::WorkerReply& reply);
+
+  ServeOptions options_;
+  const Clock& clock_;
+  int output_;
+  std::unique_ptr<Backend> backend_;
+  UnitRunner runner_;
+  Inbox inbox_;
+};
+
+}  // namespace quorate::worker

@@ -1,0 +1,140 @@
+#include "client/worker_slot.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/retry.h"
+#include "client/settings.h"
+
+namespace quorate::client {
+namespace {
+
+bool ends_a_job(const protocol::WorkerReply& reply) {
+  return std::holds_alternative<protocol::ComputeDone>(reply) ||
+         std::holds_alternative<protocol::WorkerStopped>(reply) ||
+         std::holds_alternative<protocol::WorkerFailed>(reply);
+}
+
+void drain(int event_fd) {
+  std::uint64_t count = 0;
+  // Fails when nothing was written, which is as good.
+  [[maybe_unused]] ssize_t got = ::read(event_fd, &count, sizeof count);
+}
+
+}  // namespace
+
+WorkerSlot::WorkerSlot(protocol::WorkerOptions options, Mailbox& mailbox,
+                       std::function<void(const WorkerEvent&)> on_event)
+    : options_(std::move(options)),
+      mailbox_(mailbox),
+      on_event_(std::move(on_event)),
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wakeup_) throw_errno("eventfd");
+  thread_ =
+      std::jthread([this](const std::stop_token& stop) { keep_running(stop); });
+}
+
+WorkerSlot::~WorkerSlot() {
+  begin_to_leave();
+}
+
+void WorkerSlot::begin_to_leave() {
+  thread_.request_stop();
+  wake();
+}
+
+void WorkerSlot::send(protocol::WorkerRequest request) {
+  {
+    std::lock_guard lock(mutex_);
+    requests_.push_back(std::move(request));
+  }
+  wake();
+}
+
+void WorkerSlot::wake() {
+  std::uint64_t one = 1;
+  [[maybe_unused]] ssize_t put = ::write(wakeup_.get(), &one, sizeof one);
+}
+
+void WorkerSlot::keep_running(const std::stop_token& stop) {
+  for (std::uint32_t attempt = 0; !stop.stop_requested(); ++attempt) {
+    if (attempt > 0) wait_before_restart(attempt, stop);
+    if (stop.stop_requested()) return;
+    try {
+      protocol::WorkerProcess worker(options_);
+      forget_requests();
+      tell(protocol::WorkerReply(worker.ready()));
+      converse(worker, stop);
+    } catch (const Error& e) {
+      is_busy_ = false;
+      tell(WorkerEnded{e.kind(), e.what()});
+    }
+  }
+}
+
+void WorkerSlot::wait_before_restart(std::uint32_t attempt,
+                                     const std::stop_token& stop) {
+  auto seed = static_cast<std::uint64_t>(::getpid());
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, retry_delay(attempt, seed),
+                    [] { return false; });
+}
+
+void WorkerSlot::converse(protocol::WorkerProcess& worker,
+                          const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    drain(wakeup_.get());
+    while (forward_request(worker)) {
+    }
+    while (forward_reply(worker, Seconds(0))) {
+    }
+    pollfd sources[] = {{worker.output_fd(), POLLIN, 0},
+                        {wakeup_.get(), POLLIN, 0}};
+    ::poll(sources, 2, -1);
+  }
+  if (!is_busy_) return;
+  worker.send(protocol::StopRequest{});
+  SystemClock clock;
+  Instant deadline = clock.now() + kStopTime;
+  while (is_busy_ && clock.now() < deadline) {
+    forward_reply(worker, deadline - clock.now());
+  }
+}
+
+// Those that were meant for a worker that has ended.
+void WorkerSlot::forget_requests() {
+  std::lock_guard lock(mutex_);
+  requests_.clear();
+}
+
+// Returns whether there was one.
+bool WorkerSlot::forward_request(protocol::WorkerProcess& worker) {
+  protocol::WorkerRequest request;
+  {
+    std::lock_guard lock(mutex_);
+    if (requests_.empty()) return false;
+    request = std::move(requests_.front());
+    requests_.pop_front();
+  }
+  if (!std::holds_alternative<protocol::StopRequest>(request)) is_busy_ = true;
+  worker.send(request);
+  return true;
+}
+
+// Returns whether there was one.
+bool WorkerSlot::forward_reply(protocol::WorkerProcess& worker,
+                               Seconds patience) {
+  std::optional<protocol::WorkerReply> reply = worker.receive(patience);
+  if (!reply) return false;
+  if (ends_a_job(*reply)) is_busy_ = false;
+  tell(std::move(*reply));
+  return true;
+}
+
+void WorkerSlot::tell(WorkerEvent event) {
+  mailbox_.post(
+      [handler = on_event_, event = std::move(event)] { handler(event); });
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,42 @@
+# Flags that every target shares, and the two helpers that make targets.
+
+set(QUORATE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+option(QUORATE_WERROR "Warnings are errors" ON)
+
+find_program(QUORATE_CCACHE ccache)
+if(QUORATE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${QUORATE_CCACHE})
+endif()
+
+# Contraction would merge a product and a sum into one rounding: the bits of
+# canonical arithmetic would then depend on the compiler (docs/numerics.md).
+add_compile_options(
+  -ffp-contract=off -fno-math-errno -fno-trapping-math
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(QUORATE_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(QUORATE_SANITIZE)
+  add_compile_options(-fsanitize=${QUORATE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${QUORATE_SANITIZE})
+endif()
+
+# quorate_library(NAME SOURCES ... [USES ...] [PRIVATE ...])
+# USES: our own libraries, visible to users of this one. PRIVATE: third-party
+# ones; their headers appear in this folder's sources only.
+function(quorate_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE ${arg_PRIVATE})
+endfunction()
+
+# quorate_test(NAME SOURCES ... [USES ...] [PRIVATE ...]): one doctest program.
+function(quorate_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_USES} ${arg_PRIVATE}
+                        quorate_test_main doctest::doctest)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

@@ -1,0 +1,125 @@
+// Operations on single elements. Compiled once per instruction set.
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/elementwise.cpp"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+#include "kernels/cpu/elementary-inl.h"
+#include "kernels/cpu/kernels.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace quorate::HWY_NAMESPACE {
+#if HWY_TARGET != HWY_STATIC_TARGET
+namespace {
+
+void pixels(const std::uint8_t* x, float* y, std::size_t n) {
+  constexpr std::uint32_t kOneOver255 = 0x3b808081;
+  const hn::Rebind<std::uint8_t, FloatTag> bytes;
+  const std::size_t lanes = hn::Lanes(kF);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    IntVec wide = hn::PromoteTo(kI, hn::LoadU(bytes, x + i));
+    hn::StoreU(hn::Mul(hn::ConvertTo(kF, wide), constant(kOneOver255)), kF,
+               y + i);
+  }
+  for (; i < n; ++i) {
+    y[i] = static_cast<float>(x[i]) * float_of_bits(kOneOver255);
+  }
+}
+
+void relu(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR {
+    return hn::IfThenZeroElse(hn::Le(v, hn::Zero(kF)), v);
+  });
+}
+
+void relu_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec dv) HWY_ATTR {
+    return hn::IfThenElseZero(hn::Gt(v, hn::Zero(kF)), dv);
+  });
+}
+
+void exp(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return vector_exp(v); });
+}
+
+void log(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return vector_log(v); });
+}
+
+void add(const float* a, const float* b, float* y, std::size_t n) {
+  map(a, b, y, n,
+      [](FloatVec u, FloatVec v) HWY_ATTR { return hn::Add(u, v); });
+}
+
+void subtract(const float* a, const float* b, float* y, std::size_t n) {
+  map(a, b, y, n,
+      [](FloatVec u, FloatVec v) HWY_ATTR { return hn::Sub(u, v); });
+}
+
+// First the velocities, then the weights, in pieces that stay in the cache.
+void sgd(float* w, const float* g, float* v, const SgdStep& step,
+         std::size_t n) {
+  const FloatVec decay = hn::Set(kF, step.weight_decay);
+  const FloatVec momentum = hn::Set(kF, step.momentum);
+  const FloatVec rate = hn::Set(kF, step.learning_rate);
+  constexpr std::size_t kPiece = 1024;
+  for (std::size_t i = 0; i < n; i += kPiece) {
+    std::size_t count = n - i < kPiece ? n - i : kPiece;
+    const float* gradient = g + i;
+    float decayed[kPiece];
+    if (step.weight_decay != 0.0F) {
+      map(w + i, gradient, decayed, count,
+          [&](FloatVec a, FloatVec b)
+              HWY_ATTR { return hn::MulAdd(decay, a, b); });
+      gradient = decayed;
+    }
+    if (step.momentum == 0.0F) {
+      map(gradient, v + i, count, [](FloatVec a) HWY_ATTR { return a; });
+    } else {
+      map(v + i, gradient, v + i, count, [&](FloatVec a, FloatVec b) HWY_ATTR {
+        return hn::MulAdd(momentum, a, b);
+      });
+    }
+    map(v + i, w + i, w + i, count, [&](FloatVec a, FloatVec b) HWY_ATTR {
+      return hn::NegMulAdd(rate, a, b);
+    });
+  }
+}
+
+bool all_finite(const float* x, std::size_t n) {
+  const IntVec exponent = integer(kInfinity);
+  const std::size_t lanes = hn::Lanes(kF);
+  IntVec most = hn::Zero(kI);
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    IntVec v = hn::BitCast(kI, hn::LoadU(kF, x + i));
+    most = hn::Max(most, hn::And(v, exponent));
+  }
+  return hn::AllTrue(kI, hn::Lt(most, exponent)) &&
+         quorate::all_finite({x + i, n - i});
+}
+
+constexpr ElementwiseKernels kTable = {
+    pixels, relu, relu_gradient, exp, log, add, subtract, sgd, all_finite};
+
+}  // namespace
+
+const ElementwiseKernels& elementwise_table() {
+  return kTable;
+}
+
+#endif  // HWY_STATIC_TARGET
+}  // namespace quorate::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace quorate {
+
+const ElementwiseKernels& elementwise_kernels(InstructionSet set) {
+  return set == InstructionSet::avx512 ? N_AVX3::elementwise_table()
+                                       : N_AVX2::elementwise_table();
+}
+
+}  // namespace quorate
+#endif

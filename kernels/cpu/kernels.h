@@ -1,0 +1,77 @@
+// Single-threaded inner loops, compiled once per instruction set. What the CPU
+// backend calls on pieces of its views; everything here is host pointers.
+// Definitions: docs/numerics.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/backend.h"
+#include "kernels/cpu/cpu_backend.h"
+
+namespace quorate {
+
+// Functions on arrays of n elements; outputs may be inputs.
+struct ElementwiseKernels {
+  void (*pixels)(const std::uint8_t* x, float* y, std::size_t n);
+  void (*relu)(const float* x, float* y, std::size_t n);
+  void (*relu_gradient)(const float* x, const float* dy, float* dx,
+                        std::size_t n);
+  void (*exp)(const float* x, float* y, std::size_t n);
+  void (*log)(const float* x, float* y, std::size_t n);
+  void (*add)(const float* a, const float* b, float* y, std::size_t n);
+  void (*subtract)(const float* a, const float* b, float* y, std::size_t n);
+  void (*sgd)(float* w, const float* g, float* v, const SgdStep& step,
+              std::size_t n);
+  bool (*all_finite)(const float* x, std::size_t n);
+};
+const ElementwiseKernels& elementwise_kernels(InstructionSet set);
+
+// Blocks of R1, and the columns that sum_columns takes at a time.
+inline constexpr std::size_t kSumBlock = 1024;
+inline constexpr std::size_t kColumnChunk = 64;
+
+struct ReductionKernels {
+  // The value of one R1 block of n <= kSumBlock elements.
+  float (*block_sum)(const float* x, std::size_t n);
+  // R2 of n <= kColumnChunk columns, `stride` elements between rows.
+  void (*sum_columns)(const float* x, std::size_t stride, std::size_t rows,
+                      std::size_t n, float* y);
+  // One row: dx = (softmax(x) - one-hot(target)) * scale. Returns the sum s
+  // and the maximum m, from which the loss follows.
+  struct SoftmaxRow {
+    float sum;
+    float maximum;
+  };
+  SoftmaxRow (*softmax_row)(const float* x, std::size_t n, std::size_t target,
+                            float scale, float* dx);
+};
+const ReductionKernels& reduction_kernels(InstructionSet set);
+
+// C(i,j) = sum over k of R(i,k) V(k,j). R is read element by element, V in
+// vectors along j; each is any of the operands, transposed or not.
+struct Product {
+  const float* r = nullptr;  // R(i,k) is r[i * r_row + k * r_k]
+  std::size_t r_row = 0;     // one of the two strides is 1
+  std::size_t r_k = 0;
+  const float* v = nullptr;  // V(k,j) is v[k * v_k + j * v_col]
+  std::size_t v_k = 0;       // one of the two strides is 1
+  std::size_t v_col = 0;
+  float* c = nullptr;     // C(i,j) is c[i * c_row + j * c_col]
+  std::size_t c_row = 0;  // one of the two strides is 1
+  std::size_t c_col = 0;
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::size_t depth = 0;  // at least 1
+};
+
+// Floats of scratch memory that `multiply` needs.
+inline constexpr std::size_t kMatmulScratch = 1 << 18;
+
+struct MatmulKernels {
+  void (*multiply)(const Product& product, float* scratch);
+  std::size_t lanes;  // of a vector
+};
+const MatmulKernels& matmul_kernels(InstructionSet set);
+
+}  // namespace quorate

@@ -1,0 +1,102 @@
+#include "kernels/cpu/product.h"
+
+#include <algorithm>
+
+namespace quorate {
+namespace {
+
+// Below this many multiply-adds a piece is not worth waking a thread.
+constexpr double kLeastPiece = 1 << 20;
+
+// The same product with the sides exchanged: C^T = op(b)^T op(a)^T.
+Product exchange_sides(const Product& p) {
+  return {.r = p.v,
+          .r_row = p.v_col,
+          .r_k = p.v_k,
+          .v = p.r,
+          .v_k = p.r_k,
+          .v_col = p.r_row,
+          .c = p.c,
+          .c_row = p.c_col,
+          .c_col = p.c_row,
+          .rows = p.cols,
+          .cols = p.rows,
+          .depth = p.depth};
+}
+
+// In vector multiply-adds: the products, with partly filled vectors counted
+// whole; V's elements if they must be transposed; C's if stored across. The
+// weights come from measurements of the transposing loops.
+double cost(const Product& p, std::size_t lanes) {
+  double filled = static_cast<double>((p.cols + lanes - 1) / lanes);
+  double cost =
+      filled * static_cast<double>(p.rows) * static_cast<double>(p.depth);
+  constexpr double kTransposed = 2;
+  if (p.v_col != 1) {
+    cost += kTransposed * static_cast<double>(p.cols) *
+            static_cast<double>(p.depth);
+  }
+  if (p.c_col != 1) {
+    cost +=
+        kTransposed * static_cast<double>(p.cols) * static_cast<double>(p.rows);
+  }
+  return cost;
+}
+
+}  // namespace
+
+Product arrange_product(const MatmulSizes& sizes, const float* a,
+                        Transpose transpose_a, const float* b,
+                        Transpose transpose_b, float* c, std::size_t lanes) {
+  bool at = transpose_a == Transpose::yes;
+  bool bt = transpose_b == Transpose::yes;
+  Product product = {.r = a,
+                     .r_row = at ? 1 : sizes.depth,
+                     .r_k = at ? sizes.rows : 1,
+                     .v = b,
+                     .v_k = bt ? 1 : sizes.cols,
+                     .v_col = bt ? sizes.depth : 1,
+                     .c = c,
+                     .c_row = sizes.cols,
+                     .c_col = 1,
+                     .rows = sizes.rows,
+                     .cols = sizes.cols,
+                     .depth = sizes.depth};
+  Product exchanged = exchange_sides(product);
+  return cost(exchanged, lanes) < cost(product, lanes) ? exchanged : product;
+}
+
+std::vector<Product> split_product(const Product& product, std::size_t most,
+                                   std::size_t lanes) {
+  double work = static_cast<double>(product.rows) *
+                static_cast<double>(product.cols) *
+                static_cast<double>(product.depth);
+  auto pieces = static_cast<std::size_t>(
+      std::clamp(work / kLeastPiece, 1.0, static_cast<double>(most)));
+  // Along the columns each piece packs its own part of V; along the rows every
+  // piece packs all of it.
+  constexpr std::size_t kRowUnit = 8;
+  bool by_cols = product.cols / lanes >= pieces;
+  std::size_t size = by_cols ? product.cols : product.rows;
+  std::size_t unit = by_cols ? lanes : kRowUnit;
+  std::size_t units = (size + unit - 1) / unit;
+  pieces = std::min(pieces, units);
+  std::vector<Product> parts;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    std::size_t first = i * units / pieces * unit;
+    std::size_t end = std::min((i + 1) * units / pieces * unit, size);
+    Product& part = parts.emplace_back(product);
+    if (by_cols) {
+      part.v += first * part.v_col;
+      part.c += first * part.c_col;
+      part.cols = end - first;
+    } else {
+      part.r += first * part.r_row;
+      part.c += first * part.c_row;
+      part.rows = end - first;
+    }
+  }
+  return parts;
+}
+
+}  // namespace quorate

@@ -1,0 +1,110 @@
+#include "kernels/golden.h"
+
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "base/random.h"
+
+namespace quorate {
+namespace {
+
+// Of the arrays below; the first digits of pi, as in Philox's known answers.
+constexpr std::uint64_t kKey = 0x85a308d3243f6a88;
+
+// FNV-1a over the bytes that are hashed: little-endian, NaN canonical.
+std::uint64_t fnv1a(std::span<const float> values) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (float value : values) {
+    std::uint32_t word = canonical_bits(value);
+    for (int i = 0; i < 4; ++i) {
+      hash = (hash ^ (word >> (8 * i) & 0xff)) * 0x100000001b3;
+    }
+  }
+  return hash;
+}
+
+Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t stream) {
+  RandomStream words(kKey, stream, 0);
+  std::vector<float> values(shape.count());
+  for (float& value : values) value = uniform11(words.next());
+  Tensor tensor = backend.tensor(shape);
+  backend.upload(tensor.view(), values);
+  return tensor;
+}
+
+std::uint64_t hash_of(Backend& backend, ConstView view) {
+  std::vector<float> values(view.shape.count());
+  backend.download(view, values);
+  return fnv1a(values);
+}
+
+// A function of one argument, over bit patterns 65537 apart.
+std::uint64_t function_hash(Backend& backend,
+                            void (Backend::*function)(ConstView, View)) {
+  constexpr std::uint32_t kCount = 65536;
+  std::vector<float> values(kCount);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    values[i] = float_of_bits(i * 65537);
+  }
+  Tensor x = backend.tensor({kCount});
+  Tensor y = backend.tensor({kCount});
+  backend.upload(x.view(), values);
+  (backend.*function)(x.view(), y.view());
+  return hash_of(backend, y.view());
+}
+
+std::uint64_t product_hash(Backend& backend, Transpose transpose_a,
+                           Transpose transpose_b) {
+  constexpr std::size_t kM = 33;
+  constexpr std::size_t kN = 100;
+  constexpr std::size_t kK = 1000;
+  bool at = transpose_a == Transpose::yes;
+  bool bt = transpose_b == Transpose::yes;
+  Tensor a = uniform_tensor(backend, at ? Shape{kK, kM} : Shape{kM, kK}, 1);
+  Tensor b = uniform_tensor(backend, bt ? Shape{kN, kK} : Shape{kK, kN}, 2);
+  Tensor c = backend.tensor({kM, kN});
+  backend.matmul(a.view(), transpose_a, b.view(), transpose_b, c.view(),
+                 Accumulate::no);
+  return hash_of(backend, c.view());
+}
+
+std::uint64_t sum_rows_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1000, 70}, 4);
+  Tensor y = backend.tensor({70});
+  backend.sum_rows(x.view(), y.view());
+  return hash_of(backend, y.view());
+}
+
+}  // namespace
+
+std::vector<GoldenResult> golden_results(Backend& backend) {
+  using enum Transpose;
+  Tensor summed = uniform_tensor(backend, {100003}, 3);
+  return {
+      {"exp", 0xe479d2bbb12c35ac, function_hash(backend, &Backend::exp)},
+      {"log", 0x44a8006bc5ec078a, function_hash(backend, &Backend::log)},
+      {"A B", 0x01484c8390d86264, product_hash(backend, no, no)},
+      {"A^T B", 0x6582a4f8674576c1, product_hash(backend, yes, no)},
+      {"A B^T", 0x8b498bc51f647ad4, product_hash(backend, no, yes)},
+      {"sum R1", bits(0x1.2f8154p+7F), bits(backend.sum(summed.view()))},
+      {"sum R2", 0xc7507eedd06402e4, sum_rows_hash(backend)},
+  };
+}
+
+void check_golden(Backend& backend) {
+  for (const GoldenResult& result : golden_results(backend)) {
+    if (result.found == result.expected) continue;
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("self-test of device \"{}\": {}: expected {:016x}, found "
+                    "{:016x}; this device does not compute exactly and must "
+                    "not take part; check its driver, or use another device",
+                    backend.device().name, result.name, result.expected,
+                    result.found));
+  }
+}
+
+}  // namespace quorate

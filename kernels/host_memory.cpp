@@ -1,0 +1,61 @@
+#include "kernels/host_memory.h"
+
+#include <algorithm>
+#include <limits>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+constexpr std::align_val_t kAlignment{kHostAlignment};
+
+void check_inside(std::size_t offset, const Shape& shape,
+                  const Memory& memory) {
+  check(offset <= memory.size() && shape.count() <= memory.size() - offset,
+        "view beyond its memory");
+}
+
+}  // namespace
+
+void AlignedDelete::operator()(float* data) const {
+  ::operator delete[](data, kAlignment);
+}
+
+AlignedFloats allocate_aligned(std::size_t count) {
+  void* data = nullptr;
+  if (count <= std::numeric_limits<std::size_t>::max() / sizeof(float)) {
+    data = ::operator new[](count * sizeof(float), kAlignment, std::nothrow);
+  }
+  if (data == nullptr) {
+    throw Error(ErrorKind::io,
+                fmt::format("memory for {} numbers of 4 bytes: not available; "
+                            "run fewer tasks at a time",
+                            count));
+  }
+  return AlignedFloats(static_cast<float*>(data));
+}
+
+HostMemory::HostMemory(std::size_t count)
+    : Memory(count), data_(allocate_aligned(count)) {
+  std::fill_n(data_.get(), count, 0.0F);
+}
+
+float* host_data(const View& view) {
+  auto* memory = dynamic_cast<HostMemory*>(view.memory);
+  check(memory != nullptr, "a view of another kind of backend");
+  check_inside(view.offset, view.shape, *memory);
+  return memory->data() + view.offset;
+}
+
+const float* host_data(const ConstView& view) {
+  const auto* memory = dynamic_cast<const HostMemory*>(view.memory);
+  check(memory != nullptr, "a view of another kind of backend");
+  check_inside(view.offset, view.shape, *memory);
+  return memory->data() + view.offset;
+}
+
+}  // namespace quorate

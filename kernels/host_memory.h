@@ -1,0 +1,38 @@
+// Memory of backends that compute on the host, and the pointers behind views.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "kernels/tensor.h"
+
+namespace quorate {
+
+// Alignment of every host memory, in bytes: one cache line, one 512-bit vector.
+inline constexpr std::size_t kHostAlignment = 64;
+
+// `count` floats, aligned, uninitialised. Throws io if there is not enough.
+struct AlignedDelete {
+  void operator()(float* data) const;
+};
+using AlignedFloats = std::unique_ptr<float[], AlignedDelete>;
+AlignedFloats allocate_aligned(std::size_t count);
+
+class HostMemory final : public Memory {
+ public:
+  // All +0. Throws io if there is not enough.
+  explicit HostMemory(std::size_t count);
+
+  float* data() { return data_.get(); }
+  const float* data() const { return data_.get(); }
+
+ private:
+  AlignedFloats data_;
+};
+
+// The first element of a view. Aborts if the view belongs to another kind of
+// backend or exceeds its memory.
+float* host_data(const View& view);
+const float* host_data(const ConstView& view);
+
+}  // namespace quorate

@@ -1,0 +1,104 @@
+// Arrays of binary32 values in a device's memory. A Tensor owns, a View
+// borrows. Neither gives a host pointer: data go through Backend::upload and
+// Backend::download.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+
+#include "base/error.h"
+
+namespace quorate {
+
+// Sizes of an array in row-major order; rank 1 to 4.
+class Shape {
+ public:
+  static constexpr std::size_t kMaxRank = 4;
+
+  Shape(std::initializer_list<std::size_t> sizes) : rank_(sizes.size()) {
+    check(rank_ >= 1 && rank_ <= kMaxRank, "a shape has 1 to 4 sizes");
+    std::size_t i = 0;
+    for (std::size_t size : sizes) sizes_[i++] = size;
+  }
+
+  std::size_t rank() const { return rank_; }
+  std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
+  // Number of elements.
+  std::size_t count() const {
+    std::size_t count = 1;
+    for (std::size_t i = 0; i < rank_; ++i) count *= sizes_[i];
+    return count;
+  }
+  bool operator==(const Shape&) const = default;
+
+ private:
+  std::array<std::size_t, kMaxRank> sizes_{};
+  std::size_t rank_;
+};
+
+// A piece of a device's memory; made by Backend::allocate.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // Capacity in elements of 4 bytes.
+  std::size_t size() const { return size_; }
+
+ protected:
+  explicit Memory(std::size_t size) : size_(size) {}
+
+ private:
+  std::size_t size_;
+};
+
+// Borrowed elements [offset, offset + shape.count()) of a memory, to write.
+struct View {
+  Memory* memory;
+  std::size_t offset;
+  Shape shape;
+
+  // A part of it with its own shape, `first` elements from its start.
+  View part(std::size_t first, Shape part_shape) const {
+    check(first + part_shape.count() <= shape.count(), "part beyond a view");
+    return {memory, offset + first, part_shape};
+  }
+};
+
+// The same, to read.
+struct ConstView {
+  const Memory* memory;
+  std::size_t offset;
+  Shape shape;
+
+  ConstView(const Memory* m, std::size_t o, Shape s)
+      : memory(m), offset(o), shape(s) {}
+  ConstView(const View& view)  // NOLINT: a writable view can be read
+      : memory(view.memory), offset(view.offset), shape(view.shape) {}
+
+  ConstView part(std::size_t first, Shape part_shape) const {
+    check(first + part_shape.count() <= shape.count(), "part beyond a view");
+    return {memory, offset + first, part_shape};
+  }
+};
+
+// Owns memory and gives it a shape. Views of it live as long as it.
+class Tensor {
+ public:
+  Tensor(std::unique_ptr<Memory> memory, Shape shape)
+      : memory_(std::move(memory)), shape_(shape) {}
+
+  const Shape& shape() const { return shape_; }
+  View view() { return {memory_.get(), 0, shape_}; }
+  ConstView view() const { return {memory_.get(), 0, shape_}; }
+
+ private:
+  std::unique_ptr<Memory> memory_;
+  Shape shape_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Reads ctest's JUnit report: prints "PASSED FAILED", then what was skipped.
+
+A doctest program counts with its test cases, any other program as one.
+Usage: count_tests.py REPORT.xml
+"""
+
+import re
+import sys
+import xml.etree.ElementTree
+
+SUMMARY = re.compile(
+    r"\[doctest\] test cases:\s*\d+ \|\s*(\d+) passed \|\s*(\d+) failed")
+
+
+def count(case):
+    """(passed, failed) of one program."""
+    is_good = case.get("status") == "run"
+    cases = SUMMARY.search(case.findtext("system-out") or "")
+    if not cases:
+        return (1, 0) if is_good else (0, 1)
+    passed, failed = int(cases[1]), int(cases[2])
+    # A program may also fail after its summary: a leak, a crash at exit.
+    return passed, failed if is_good else max(failed, 1)
+
+
+def main():
+    cases = xml.etree.ElementTree.parse(sys.argv[1]).findall("testcase")
+    counts = [count(case) for case in cases]
+    if not counts:
+        sys.exit("no test ran")
+    print(sum(c[0] for c in counts), sum(c[1] for c in counts))
+    skipped = set()
+    for case in cases:
+        skipped.update(re.findall(r"skipped: .*",
+                                  case.findtext("system-out") or ""))
+    for line in sorted(skipped):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that building Quorate needs, when they are
+# missing, and nothing else. With --tests also those that the tests need.
+# Usage: packaging/setup.sh [--tests]
+set -euo pipefail
+
+build_packages=(
+  g++ cmake ninja-build pkg-config
+  libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
+  nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
+  libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
+  python3 # packaging/demo.py
+)
+test_packages=(
+  clang clang-14 libclang-rt-14-dev clang-format-14
+  python3-numpy git procps curl sqlite3
+)
+
+say() { printf 'setup: %s\n' "$*"; }
+
+is_installed() {
+  [[ $(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) == *' ok installed' ]]
+}
+
+# Installs what is missing of "$@".
+install_missing() {
+  local missing=() package
+  for package in "$@"; do
+    is_installed "$package" || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    say "all $# packages are there"
+    return
+  fi
+  say "missing: ${missing[*]}"
+  local as_root=()
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      say "not root, and there is no sudo: as root, run"
+      say "  apt-get update && apt-get install -y ${missing[*]}"
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  say "installed: ${missing[*]}"
+}
+
+# What may be there and is never demanded.
+report_optional() {
+  local nvcc
+  nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+  if [[ -x $nvcc ]]; then say "found CUDA: $nvcc (not used yet)"; fi
+  if [[ -e /usr/include/CL/cl.h ]]; then say "found OpenCL (not used yet)"; fi
+  if command -v ccache >/dev/null; then say "found ccache: builds use it"; fi
+}
+
+main() {
+  local packages=("${build_packages[@]}")
+  case "${1:-}" in
+    '') ;;
+    --tests) packages+=("${test_packages[@]}") ;;
+    *)
+      echo "usage: packaging/setup.sh [--tests]" >&2
+      exit 2
+      ;;
+  esac
+  if ! command -v dpkg-query >/dev/null; then
+    say "this is not Debian: install the equivalents of ${packages[*]}"
+    exit 1
+  fi
+  install_missing "${packages[@]}"
+  report_optional
+}
+
+main "$@"

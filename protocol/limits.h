@@ -1,0 +1,27 @@
+// Bounds of what messages carry; native/openapi.json repeats them. For the
+// sources of protocol/ only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace quorate::protocol {
+
+// Texts, in bytes.
+inline constexpr std::size_t kMaxName = 64;
+inline constexpr std::size_t kMaxPlatform = 128;
+inline constexpr std::size_t kMaxDevice = 64;
+inline constexpr std::size_t kMaxUrl = 512;
+inline constexpr std::size_t kMaxPin = 128;
+inline constexpr std::size_t kMaxReason = 1024;
+
+// Lists.
+inline constexpr std::size_t kMaxHolding = 1024;  // results of one host
+inline constexpr std::size_t kMaxAssignments = 64;
+inline constexpr std::size_t kMaxObjects = 8;
+
+inline constexpr double kMaxWaitSeconds = 25;
+inline constexpr double kMaxSeconds = 30 * 86400;  // leases, delays
+inline constexpr double kMaxFlops = 1e18;
+
+}  // namespace quorate::protocol

@@ -1,0 +1,134 @@
+// The JSON control messages of the native door, both directions. Parsing checks
+// everything once, at the border: bounded sizes and depth, unknown keys are
+// skipped (newer clients), anything else throws corrupt, naming the field.
+// Routes and examples: docs/protocol.md; openapi.json is served by the server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "workunits/assignment.h"
+#include "workunits/sealed.h"
+#include "workunits/workunit.h"
+
+namespace quorate::protocol {
+
+// The payload of the sealed project statement, GET /v1/project. It is signed by
+// the key that it names; ProjectId is derived from that key.
+struct ProjectStatement {
+  std::string name;
+  std::string url;  // where clients should reach it; may be empty
+  PublicKey key;
+  std::string tls_pin;  // "sha256//..." of the server's own certificate, or ""
+  std::uint32_t arithmetic = 0;
+};
+
+// POST /v1/accounts: registers an account key (again: no change but the name).
+struct AccountRequest {
+  PublicKey account;
+  std::string name;     // shown on the page; up to 64 bytes
+  Signature signature;  // by the account key over account_message()
+};
+Bytes account_message(const ProjectId& project, const AccountRequest& request);
+
+// POST /v1/hosts: registers a host of an account. Reply: HostReply.
+struct HostRequest {
+  PublicKey account;
+  PublicKey host;
+  std::string name;
+  std::string platform;
+  Signature account_signature;  // both over host_message()
+  Signature host_signature;
+};
+Bytes host_message(const ProjectId& project, const HostRequest& request);
+struct HostReply {
+  HostId host = 0;
+};
+
+// POST /v1/sessions without `signature` asks for a challenge; with it, for a
+// token, to be sent as "Authorization: Bearer TOKEN".
+struct SessionRequest {
+  PublicKey host;
+  std::string challenge;  // 64 hexadecimal digits, as given
+  Signature signature;    // by the host key over session_message()
+  bool is_signed = false;
+};
+Bytes session_message(const ProjectId& project, const SessionRequest& request);
+struct SessionReply {
+  std::string challenge;  // or
+  std::string token;
+  Seconds heartbeat{30};
+};
+
+struct Progress {
+  ResultId result = 0;
+  std::uint32_t step = 0;
+  std::uint32_t steps = 0;
+};
+// A result that the host gives up, with the reason for the project's log.
+struct Failure {
+  ResultId result = 0;
+  std::string why;
+};
+
+// POST /v1/work (waits up to `wait` for work) and POST /v1/heartbeat.
+struct WorkRequest {
+  std::uint32_t want = 0;  // results that the host would take now, 0 to 64
+  Seconds wait{0};         // at most 25 s
+  std::string device;      // that will compute them
+  double speed_flops = 0;  // measured; 0: unknown
+  std::vector<Progress> holding;  // every result that the host has
+  std::vector<Failure> failed;
+};
+struct WorkReply {
+  std::vector<Assignment> assignments;
+  std::vector<ResultId> cancel;  // stop these, their results are not needed
+  std::vector<ResultId> closed;  // payloads that may be forgotten
+  Seconds retry_after{0};        // ask again after this
+};
+
+// POST /v1/results/ID carries SignedHeader: the header's bytes followed by the
+// 64 bytes of the signature, as application/octet-stream. Reply:
+struct ReportReply {
+  bool accepted = false;  // stored durably; what it is worth shows later
+  std::string reason;     // when not accepted
+};
+
+// The payload statement is JSON too; seal it with SealKind::project.
+std::string write(const ProjectStatement&);
+std::string write(const AccountRequest&);
+std::string write(const HostRequest&);
+std::string write(const HostReply&);
+std::string write(const SessionRequest&);
+std::string write(const SessionReply&);
+std::string write(const WorkRequest&);
+std::string write(const WorkReply&);
+std::string write(const ReportReply&);
+
+ProjectStatement parse_project_statement(ByteView);
+AccountRequest parse_account_request(ByteView);
+HostRequest parse_host_request(ByteView);
+HostReply parse_host_reply(ByteView);
+SessionRequest parse_session_request(ByteView);
+SessionReply parse_session_reply(ByteView);
+WorkRequest parse_work_request(ByteView);
+WorkReply parse_work_reply(ByteView);
+ReportReply parse_report_reply(ByteView);
+
+// Errors of every route: {"kind", "message", "retry_after"}.
+struct ErrorReply {
+  std::string kind;  // name_of(ErrorKind), or "new session"
+  std::string message;
+  Seconds retry_after{0};
+};
+std::string write(const ErrorReply&);
+ErrorReply parse_error_reply(ByteView);
+
+Bytes write_signed_header(const SignedHeader& header);
+SignedHeader parse_signed_header(ByteView bytes);
+
+}  // namespace quorate::protocol

@@ -1,0 +1,83 @@
+// What the agent or the server and a `quorate-worker --serve` process say to
+// each other: one JSON message a line, objects by path. docs/protocol.md,
+// "Worker".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/crypto.h"
+#include "workunits/result_header.h"
+#include "workunits/sealed.h"
+
+namespace quorate::protocol {
+
+// Computes a sealed workunit. The worker checks the seal itself.
+struct ComputeRequest {
+  std::uint64_t job = 0;
+  ProjectId project;
+  PublicKey project_key;
+  std::string workunit;  // paths
+  std::string snapshot;
+  std::string shard;
+  std::string update;      // to be written
+  std::string checkpoint;  // written now and then, read if it is there
+};
+
+// Evaluates parameters on held-out shards.
+struct EvaluateRequest {
+  std::uint64_t job = 0;
+  std::string model;  // JSON of the ModelSpec
+  std::string parameters;
+  std::vector<std::string> shards;
+};
+
+struct StopRequest {};  // give up the present job, after a checkpoint
+
+using WorkerRequest =
+    std::variant<ComputeRequest, EvaluateRequest, StopRequest>;
+
+// First line of a worker: it is there, and this is what it computes on.
+struct WorkerReady {
+  std::string device;  // "cpu:avx512"
+  std::uint32_t arithmetic = 0;
+};
+struct WorkerProgress {
+  std::uint64_t job = 0;
+  std::uint32_t step = 0;
+  std::uint32_t steps = 0;
+};
+struct ComputeDone {
+  std::uint64_t job = 0;
+  Claim claim;
+  double seconds = 0;       // spent in this process
+  std::uint32_t steps = 0;  // computed in this process (less when resumed)
+};
+struct EvaluateDone {
+  std::uint64_t job = 0;
+  std::uint64_t correct = 0;
+  std::uint64_t samples = 0;
+  double loss = 0;  // mean
+};
+struct WorkerStopped {
+  std::uint64_t job = 0;
+};
+struct WorkerFailed {
+  std::uint64_t job = 0;
+  std::string kind;  // name_of(ErrorKind)
+  std::string why;
+};
+
+using WorkerReply = std::variant<WorkerReady, WorkerProgress, ComputeDone,
+                                 EvaluateDone, WorkerStopped, WorkerFailed>;
+
+// One line without its newline.
+std::string write(const WorkerRequest& request);
+std::string write(const WorkerReply& reply);
+WorkerRequest parse_worker_request(const std::string& line);
+WorkerReply parse_worker_reply(const std::string& line);
+
+}  // namespace quorate::protocol

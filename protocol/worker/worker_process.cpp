@@ -1,0 +1,102 @@
+#include "protocol/worker/worker_process.h"
+
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace quorate::protocol {
+namespace {
+
+constexpr Seconds kStartTimeout{30};
+constexpr const char* kProgram = "quorate-worker";
+
+std::vector<std::string> command_of(const WorkerOptions& options) {
+  return {options.program, "--serve",
+          "--device",      options.device,
+          "--threads",     std::to_string(options.threads),
+          "--cpu-percent", std::to_string(options.cpu_percent)};
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
+
+// Where the worker may be, in the order in which it is looked for.
+std::vector<fs::path> candidates() {
+  std::vector<fs::path> out;
+  std::error_code failed;
+  fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    fs::path folder = self.parent_path();
+    out.push_back(folder / kProgram);
+    out.push_back(folder.parent_path() / "libexec/quorate" / kProgram);
+  }
+  const char* path = std::getenv("PATH");
+  std::string_view left = path == nullptr ? "" : path;
+  while (!left.empty()) {
+    std::string_view folder = left.substr(0, left.find(':'));
+    if (!folder.empty()) out.push_back(fs::path(folder) / kProgram);
+    left.remove_prefix(std::min(left.size(), folder.size() + 1));
+  }
+  return out;
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const WorkerOptions& options)
+    : process_(std::make_unique<ChildProcess>(command_of(options),
+                                              options.niceness)) {
+  std::optional<WorkerReply> first = receive(kStartTimeout);
+  if (!first) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{}: no answer within {} s of its start",
+                            options.program, kStartTimeout.count()));
+  }
+  if (const auto* failed = std::get_if<WorkerFailed>(&*first)) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("{} --device {}: {}", options.program,
+                            options.device, failed->why));
+  }
+  const auto* ready = std::get_if<WorkerReady>(&*first);
+  if (ready == nullptr) {
+    throw Error(ErrorKind::corrupt,
+                options.program + ": its first message is not \"ready\"");
+  }
+  ready_ = *ready;
+}
+
+void WorkerProcess::send(const WorkerRequest& request) {
+  process_->send_line(write(request));
+}
+
+std::optional<WorkerReply> WorkerProcess::receive(Seconds timeout) {
+  std::string line;
+  switch (process_->read_line(line, timeout)) {
+    case ChildProcess::Read::timeout:
+      return std::nullopt;
+    case ChildProcess::Read::closed:
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("worker process {} has ended", pid()));
+    case ChildProcess::Read::line:
+      break;
+  }
+  return parse_worker_reply(line);
+}
+
+std::string find_worker_program() {
+  std::string looked;
+  for (const fs::path& path : candidates()) {
+    if (is_program(path)) return path.string();
+    looked += (looked.empty() ? "" : ", ") + path.string();
+  }
+  throw Error(ErrorKind::io, fmt::format("find {}: not found; looked for {}",
+                                         kProgram, looked));
+}
+
+}  // namespace quorate::protocol

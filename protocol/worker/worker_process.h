@@ -1,0 +1,51 @@
+// A `quorate-worker --serve` process and the conversation with it; the server's
+// house workers and the volunteer's agent both drive one of these.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/child_process.h"
+#include "protocol/worker/messages.h"
+
+namespace quorate::protocol {
+
+struct WorkerOptions {
+  std::string program;  // path of quorate-worker
+  std::string device = "cpu";
+  std::uint32_t threads = 1;
+  std::uint32_t cpu_percent = 100;  // duty cycle of the computing
+  int niceness = 0;
+};
+
+// Lives for many jobs, one at a time. Used by one thread, which outlives it.
+class WorkerProcess {
+ public:
+  // Starts the process and waits for its WorkerReady. Throws unsupported with
+  // the worker's words when the device cannot serve, unavailable when the
+  // process ends or stays silent for 30 s, io when it cannot be started.
+  explicit WorkerProcess(const WorkerOptions& options);
+
+  const WorkerReady& ready() const { return ready_; }
+  void send(const WorkerRequest& request);
+  // The next message, or nullopt after `timeout`. Throws unavailable when the
+  // process has ended, corrupt for a message that is none.
+  std::optional<WorkerReply> receive(Seconds timeout);
+
+  int output_fd() const { return process_->output_fd(); }
+  int pid() const { return process_->pid(); }
+  void suspend() { process_->suspend(); }
+  void resume() { process_->resume(); }
+  void kill() { process_->kill(); }
+
+ private:
+  std::unique_ptr<ChildProcess> process_;
+  WorkerReady ready_;
+};
+
+// The path of quorate-worker: beside the running program, else in
+// ../libexec/quorate, else on PATH. Throws io, saying where it looked.
+std::string find_worker_program();
+
+}  // namespace quorate::protocol

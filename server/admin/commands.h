@@ -1,0 +1,29 @@
+// The subcommands of `quorate`; each adds itself to the command line.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+
+namespace CLI {
+class App;
+}
+
+namespace quorate {
+
+// What all subcommands share.
+struct GlobalOptions {
+  std::string folder = ".";  // -C
+  bool json = false;         // --json
+};
+
+void add_init(CLI::App& app, GlobalOptions& options);
+void add_dataset(CLI::App& app, GlobalOptions& options);
+void add_train(CLI::App& app, GlobalOptions& options);
+void add_serve(CLI::App& app, GlobalOptions& options);
+void add_show(CLI::App& app, GlobalOptions& options);
+void add_by_hand(CLI::App& app, GlobalOptions& options);
+void add_audit(CLI::App& app, GlobalOptions& options);
+void add_export(CLI::App& app, GlobalOptions& options);
+
+}  // namespace quorate

@@ -1,0 +1,155 @@
+#include "server/admin/create_run.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/work_generator.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(ErrorKind::usage, "train create: " + what);
+}
+
+// A number in [least, most], or `otherwise` if it is not given.
+template <class T>
+T number(const json& arguments, const char* name, T otherwise, double least,
+         double most) {
+  if (!arguments.contains(name)) return otherwise;
+  const json& value = arguments[name];
+  if (!value.is_number() ||
+      (std::is_integral_v<T> && !value.is_number_integer()) ||
+      !(value.get<double>() >= least) || !(value.get<double>() <= most)) {
+    refuse(fmt::format("--{}: expected a number from {} to {}, found {}", name,
+                       least, most, value.dump()));
+  }
+  return value.get<T>();
+}
+
+bool is_run_name(const std::string& name) {
+  return is_dataset_name(name);
+}
+
+// The rule's own settings, from the flags that were given.
+std::string rule_settings(const json& arguments) {
+  json settings = json::object();
+  for (const char* name : {"alpha", "beta", "gamma"}) {
+    if (arguments.contains(name)) settings[name] = arguments[name];
+  }
+  return settings.empty() ? "" : settings.dump();
+}
+
+Run run_from(const json& arguments, const DatasetManifest& dataset) {
+  Run run;
+  run.name = arguments.value("run", "");
+  if (!is_run_name(run.name)) {
+    refuse(fmt::format("run \"{}\": use lower-case letters, digits, '-', '_'",
+                       run.name));
+  }
+  fill_secret_random(run.id.bytes);
+  run.dataset = dataset.name;
+  run.model = parse_model(arguments.value("model", "mlp"), dataset.shape.size(),
+                          dataset.classes);
+  run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
+  run.batch = number(arguments, "batch", run.batch, 1, 65536);
+  run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
+  run.epochs = number(arguments, "epochs", run.epochs, 1, 1e6);
+  run.quorum = number(arguments, "quorum", run.quorum, 1, 10);
+  run.optimizer.learning_rate = number(arguments, "lr", 0.05F, 1e-9, 1e6);
+  run.optimizer.momentum = number(arguments, "momentum", 0.9F, 0, 0.9999);
+  run.optimizer.weight_decay = number(arguments, "weight_decay", 0.0F, 0, 1);
+  run.lr_schedule = arguments.value("lr_schedule", run.lr_schedule);
+  if (run.lr_schedule != "linear" && run.lr_schedule != "constant") {
+    refuse("--lr-schedule: expected linear or constant, found " +
+           run.lr_schedule);
+  }
+  run.rule = arguments.value("rule", run.rule);
+  run.rule_settings = rule_settings(arguments);
+  run.round_units = number(arguments, "round_units", 0U, 0, 100000);
+  run.round_share = number(arguments, "round_share", 0.6, 0.01, 1);
+  if (steps_per_epoch(dataset.train, run.batch) == 0) {
+    refuse(
+        fmt::format("--batch {}: no shard of data set {} has as many "
+                    "samples",
+                    run.batch, dataset.name));
+  }
+  return run;
+}
+
+json settings_of(const Run& run) {
+  auto hex = [](float value) {
+    return fmt::format("{:08x}", std::bit_cast<std::uint32_t>(value));
+  };
+  return {{"batch", run.batch},
+          {"local_steps", run.local_steps},
+          {"epochs", run.epochs},
+          {"quorum", run.quorum},
+          {"learning_rate", hex(run.optimizer.learning_rate)},
+          {"momentum", hex(run.optimizer.momentum)},
+          {"weight_decay", hex(run.optimizer.weight_decay)},
+          {"lr_schedule", run.lr_schedule},
+          {"rule_settings", run.rule_settings},
+          {"round_units", run.round_units},
+          {"round_share", run.round_share}};
+}
+
+RunCreated created_entry(const Run& run, const DatasetManifest& dataset,
+                         const Hash& initial) {
+  RunCreated created;
+  created.run = run.id;
+  created.name = run.name;
+  created.model = run.model;
+  created.dataset = dataset.name;
+  for (const ShardEntry& shard : dataset.train) {
+    created.shards.push_back(shard.hash);
+  }
+  created.seed = run.seed;
+  created.rule = run.rule;
+  created.settings = settings_of(run).dump();
+  created.initial = initial;
+  return created;
+}
+
+}  // namespace
+
+TrainingRun& create_run(Project& project, const json& arguments) {
+  ProjectState& state = project.state();
+  DatasetManifest dataset =
+      load_manifest(project.folder(), arguments.value("dataset", ""));
+  Run run = run_from(arguments, dataset);
+  if (state.run_by_name(run.name) != nullptr) {
+    refuse(fmt::format("run {}: there is one already: choose another name",
+                       run.name));
+  }
+  std::unique_ptr<UpdateRule> rule =
+      make_update_rule(run.rule, run.rule_settings);
+  std::vector<float> initial = initial_parameters(run.model, run.seed);
+  Hash snapshot = state.objects.put(write_parameters(run.model, initial));
+  LedgerEntry entry;
+  entry.body = created_entry(run, dataset, snapshot);
+  run.created = state.clock.unix_ms();
+  RunCursor cursor;
+  run.key = state.store.insert_run(run, cursor);
+  TrainingRun& training =
+      state.runs
+          .emplace(run.key,
+                   TrainingRun(run, cursor, std::move(dataset), std::move(rule),
+                               ModelState(std::move(initial))))
+          .first->second;
+  project.daemons().assimilator.begin(training, entry);
+  state.record("run_created", run.key, 0,
+               fmt::format("run {}: {} on {}, rule {}", run.name,
+                           name_of(run.model), run.dataset, run.rule));
+  project.daemons().scheduler.wake();
+  return training;
+}
+
+}  // namespace quorate

@@ -1,0 +1,17 @@
+// Makes a new training run from the operator's wishes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "server/project.h"
+
+namespace quorate {
+
+// arguments: run, dataset, and optionally model, rule, alpha, beta, gamma,
+// local_steps, batch, epochs, quorum, lr, momentum, weight_decay, lr_schedule,
+// seed, round_units, round_share. Throws usage, naming the argument, for what
+// cannot work. The first ledger entry is written; volunteers get work from the
+// next moment on.
+TrainingRun& create_run(Project& project, const nlohmann::json& arguments);
+
+}  // namespace quorate

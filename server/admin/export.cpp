@@ -1,0 +1,72 @@
+// export: a published version as a safetensors file for PyTorch and others.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "server/admin/client.h"
+#include "server/admin/commands.h"
+#include "workunits/object_store.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+std::map<std::string, std::string> metadata_of(const json& version) {
+  return {{"format", "pt"},
+          {"quorate.run", version["run"].get<std::string>()},
+          {"quorate.run_id", version["run_id"].get<std::string>()},
+          {"quorate.version", version["version"].dump()},
+          {"quorate.accuracy", version["accuracy"].dump()},
+          {"quorate.chosen_on", "the data set's held-out part"},
+          {"quorate.dataset", version["dataset"].get<std::string>()},
+          {"quorate.model", version["model"].dump()},
+          {"quorate.input", "U8 images / 255, no mean subtracted"},
+          {"quorate.ledger_head", version["ledger_head"].get<std::string>()}};
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, GlobalOptions& global) {
+  struct Options {
+    std::string run;
+    std::string version = "best";
+    std::string out;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("export", "Write a model as a safetensors file");
+  command->add_option("RUN", options->run, "Name of the run")->required();
+  command
+      ->add_option("--version", options->version,
+                   "A published version, best or last")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "File to write")->required();
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project export first --out "
+      "model.safetensors\n");
+  command->callback([options, &global] {
+    AdminClient client(global.folder);
+    json version = client.call(
+        "exportable", {{"run", options->run}, {"version", options->version}});
+    ObjectReader objects(ProjectFolder{client.root()}.objects());
+    Hash hash = parse_hex<Hash>(version["object"].get<std::string>(), "object");
+    ModelSpec model = model_from_json(version["model"].dump());
+    std::vector<float> values = read_parameters(
+        model, objects.read(hash), "published version " + hash.hex());
+    write_file_durably(options->out,
+                       write_parameters(model, values, metadata_of(version)));
+    if (global.json) {
+      version["file"] = options->out;
+      fmt::print("{}\n", version.dump());
+      return;
+    }
+    fmt::print("Wrote {}: version {} of run {}, accuracy {:.2f} %.\n",
+               options->out, version["version"].dump(), options->run,
+               100 * version["accuracy"].get<double>());
+  });
+}
+
+}  // namespace quorate

@@ -1,0 +1,43 @@
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "server/admin/commands.h"
+#include "server/project_folder.h"
+
+namespace quorate {
+
+void add_init(CLI::App& app, GlobalOptions&) {
+  struct Options {
+    std::string folder;
+    std::string name;
+    std::string url;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("init", "Make a new project: keys, store, settings");
+  command->add_option("DIR", options->folder, "A new or empty folder")
+      ->required();
+  command->add_option("--name", options->name, "What volunteers see");
+  command->add_option("--url", options->url,
+                      "Where volunteers reach the server, e.g. "
+                      "https://host.example:8470");
+  command->footer(
+      "Example:\n  quorate init my-project --name \"My project\"\n");
+  command->callback([options] {
+    ProjectFolder folder{options->folder};
+    create_project(folder, options->name, options->url);
+    ProjectKeys keys = load_keys(folder);
+    fmt::print(
+        "Made project {} (fingerprint {}).\n"
+        "Keep {} safe: who has it can speak for the project.\n"
+        "Next:\n"
+        "  quorate -C {} dataset add glyphs\n"
+        "  quorate -C {} train create first --dataset glyphs\n"
+        "  quorate -C {} serve\n",
+        folder.root.string(), fingerprint(keys.id),
+        folder.project_key().string(), folder.root.string(),
+        folder.root.string(), folder.root.string());
+  });
+}
+
+}  // namespace quorate

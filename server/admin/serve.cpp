@@ -1,0 +1,51 @@
+#include "server/serve.h"
+
+#include <CLI/CLI.hpp>
+
+#include "server/admin/commands.h"
+#include "server/project_folder.h"
+
+namespace quorate {
+
+void add_serve(CLI::App& app, GlobalOptions& global) {
+  struct Options {
+    std::optional<std::string> listen;
+    std::optional<std::uint32_t> house_workers;
+    std::string roles;
+    bool plain_http = false;
+    bool tls = false;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("serve", "Serve the project until stopped");
+  command->add_option("--listen", options->listen,
+                      "ADDRESS:PORT [the setting, 127.0.0.1:8470]");
+  command->add_option("--house-workers", options->house_workers,
+                      "Trusted workers to start [the setting, 1]");
+  command->add_option("--roles", options->roles,
+                      "Daemons that run by themselves: scheduler, validator, "
+                      "assimilator, evaluator [all]");
+  command->add_flag("--plain-http", options->plain_http,
+                    "No TLS beyond loopback: only behind a proxy that ends "
+                    "TLS");
+  command->add_flag("--tls", options->tls, "TLS also on loopback");
+  command->footer(
+      "Example:\n  quorate -C my-project serve --listen "
+      "0.0.0.0:8470\n");
+  command->callback([options, &global] {
+    ProjectFolder folder{global.folder};
+    load_keys(folder);
+    ServeOptions serve_options;
+    serve_options.settings = load_settings(folder.settings());
+    if (options->listen) serve_options.settings.listen = *options->listen;
+    if (options->house_workers) {
+      serve_options.settings.house_workers = *options->house_workers;
+    }
+    if (options->plain_http) serve_options.settings.plain_http = true;
+    serve_options.force_tls = options->tls;
+    serve_options.roles = parse_roles(options->roles);
+    serve(folder.root, serve_options);
+  });
+}
+
+}  // namespace quorate

@@ -1,0 +1,285 @@
+#include "server/admin/service.h"
+
+#include <functional>
+#include <map>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/admin/create_run.h"
+#include "server/evaluations.h"
+#include "server/status.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+TrainingRun& run_of(Project& project, const json& arguments) {
+  std::string name = arguments.value("run", "");
+  if (TrainingRun* training = project.state().run_by_name(name)) {
+    return *training;
+  }
+  std::string known;
+  for (const auto& [key, training] : project.state().runs) {
+    known += (known.empty() ? "" : ", ") + training.run.name;
+  }
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("run \"{}\": there is none: {}", name,
+                  known.empty() ? "create one with `quorate train create`"
+                                : "known are " + known));
+}
+
+Page page_of(const json& arguments) {
+  Page page;
+  page.limit = arguments.value("limit", page.limit);
+  return page;
+}
+
+json create(Project& project, const json& arguments) {
+  TrainingRun& training = create_run(project, arguments);
+  return status::run(project.state(), training);
+}
+
+json set_state(Project& project, const json& arguments, RunState from,
+               RunState to) {
+  TrainingRun& training = run_of(project, arguments);
+  if (training.run.state != from) {
+    throw Error(ErrorKind::usage,
+                fmt::format("run {}: is {}, not {}", training.run.name,
+                            name_of(training.run.state), name_of(from)));
+  }
+  training.run.state = to;
+  training.run.state_reason.clear();
+  project.state().store.update_run(training.run);
+  project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
+                         training.run.key, 0, "by the operator");
+  project.daemons().scheduler.wake();
+  return status::run(project.state(), training);
+}
+
+json stop(Project& project, const json& arguments) {
+  TrainingRun& training = run_of(project, arguments);
+  if (!training.is_active()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("run {}: is {} already", training.run.name,
+                            name_of(training.run.state)));
+  }
+  project.daemons().assimilator.end(training, RunState::stopped);
+  return status::run(project.state(), training);
+}
+
+json list_runs(Project& project, const json&) {
+  json rows = json::array();
+  for (const auto& [key, training] : project.state().runs) {
+    rows.push_back(status::run(project.state(), training));
+  }
+  return rows;
+}
+
+// Rows of every run, or of the one named.
+template <class RowsOf>
+json for_runs(Project& project, const json& arguments, RowsOf rows_of) {
+  if (arguments.contains("run")) return rows_of(run_of(project, arguments));
+  json all = json::array();
+  for (const auto& [key, training] : project.state().runs) {
+    json rows = rows_of(training);
+    for (json& row : rows) {
+      row["run"] = training.run.name;
+      all.push_back(std::move(row));
+    }
+  }
+  return all;
+}
+
+json host_show(Project& project, const json& arguments) {
+  for (json& row : status::hosts(project.state())) {
+    if (row["id"].dump() == arguments.value("host", "") ||
+        row["name"] == arguments.value("host", "")) {
+      return row;
+    }
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("host \"{}\": there is none: see `quorate hosts`",
+                          arguments.value("host", "")));
+}
+
+json validate(Project& project, const json& arguments) {
+  Transitioner& transitioner = project.daemons().transitioner;
+  std::size_t before = project.state().feeder.units().size();
+  if (arguments.contains("workunit")) {
+    transitioner.pass(arguments["workunit"].get<WorkunitId>());
+  } else {
+    transitioner.pass_all();
+  }
+  json waiting = json::array();
+  for (const auto& [id, live] : project.state().feeder.units()) {
+    if (live.unit.state == WorkunitState::validated) waiting.push_back(id);
+  }
+  return {{"looked_at", before}, {"waiting_for_assimilation", waiting}};
+}
+
+json assimilate(Project& project, const json& arguments) {
+  json rows = json::array();
+  for (auto& [key, training] : project.state().runs) {
+    if (arguments.contains("run") && training.run.name != arguments["run"]) {
+      continue;
+    }
+    std::uint64_t before = training.model.version();
+    project.daemons().assimilator.pass(training);
+    rows.push_back({{"run", training.run.name},
+                    {"version_before", before},
+                    {"version", training.model.version()}});
+  }
+  return rows;
+}
+
+json ledger(Project& project, const json& arguments) {
+  const TrainingRun& training = run_of(project, arguments);
+  json rows = json::array();
+  for (const LedgerRecord& record : project.state().store.ledger(
+           training.run.key, arguments.value("from", std::uint64_t{0}),
+           arguments.value("limit", std::uint64_t{1000}))) {
+    rows.push_back({{"seq", record.seq},
+                    {"kind", record.kind},
+                    {"line", record.line},
+                    {"hash", record.hash.hex()},
+                    {"signature", record.signature.hex()}});
+  }
+  return rows;
+}
+
+// What `export` needs to know of a version.
+json exportable(Project& project, const json& arguments) {
+  const TrainingRun& training = run_of(project, arguments);
+  std::vector<Evaluation> all =
+      project.state().store.evaluations(training.run.key);
+  std::string wanted = arguments.value("version", "best");
+  std::optional<Evaluation> chosen;
+  if (wanted == "best") {
+    chosen = best_of(all);
+  } else if (wanted == "last" && !all.empty()) {
+    chosen = all.back();
+  }
+  for (const Evaluation& evaluation : all) {
+    if (std::to_string(evaluation.version) == wanted) chosen = evaluation;
+  }
+  if (!chosen) {
+    std::string known;
+    for (const Evaluation& evaluation : all) {
+      known += fmt::format(" {}", evaluation.version);
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("export {}: version {}: not published and "
+                            "evaluated: known are{}",
+                            training.run.name, wanted,
+                            known.empty() ? " none yet" : known));
+  }
+  LedgerRecord head =
+      project.state().store.last_record(training.run.key).value();
+  return {{"version", chosen->version},
+          {"accuracy", chosen->accuracy},
+          {"loss", chosen->loss},
+          {"object", chosen->published.hex()},
+          {"model", json::parse(to_json(training.run.model))},
+          {"dataset", training.run.dataset},
+          {"run", training.run.name},
+          {"run_id", training.run.id.hex()},
+          {"ledger_head", head.hash.hex()}};
+}
+
+using Command = std::function<json(Project&, const json&)>;
+
+const std::map<std::string, Command>& commands() {
+  static const std::map<std::string, Command> kTable = {
+      {"train-create", create},
+      {"train-list", list_runs},
+      {"train-show",
+       [](Project& p, const json& a) {
+         return status::run(p.state(), run_of(p, a));
+       }},
+      {"train-pause",
+       [](Project& p, const json& a) {
+         return set_state(p, a, RunState::running, RunState::paused);
+       }},
+      {"train-resume",
+       [](Project& p, const json& a) {
+         return set_state(p, a, RunState::paused, RunState::running);
+       }},
+      {"train-stop", stop},
+      {"status",
+       [](Project& p, const json&) { return status::summary(p.state()); }},
+      {"hosts",
+       [](Project& p, const json&) { return status::hosts(p.state()); }},
+      {"host-show", host_show},
+      {"workunits",
+       [](Project& p, const json& a) {
+         return for_runs(p, a, [&](const TrainingRun& t) {
+           return status::workunits(p.state(), t, page_of(a));
+         });
+       }},
+      {"results",
+       [](Project& p, const json& a) {
+         return for_runs(p, a, [&](const TrainingRun& t) {
+           return a.value("rejected", false)
+                      ? status::rejected(p.state(), t, page_of(a))
+                      : status::results(p.state(), t, page_of(a));
+         });
+       }},
+      {"snapshots",
+       [](Project& p, const json& a) {
+         return for_runs(p, a, [&](const TrainingRun& t) {
+           return status::snapshots(p.state(), t);
+         });
+       }},
+      {"validate", validate},
+      {"assimilate", assimilate},
+      {"ledger", ledger},
+      {"exportable", exportable},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+json AdminService::call(const std::string& name, const json& arguments) {
+  auto command = commands().find(name);
+  if (command == commands().end()) {
+    throw Error(ErrorKind::usage, "admin: unknown command " + name);
+  }
+  json reply;
+  project_.writer().run([&] {
+    try {
+      reply = command->second(project_, arguments);
+    } catch (const json::exception& error) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("admin {}: {}", name, error.what()));
+    }
+    // By hand means by hand: only what was asked for happens.
+    if (name != "validate" && name != "assimilate") {
+      project_.daemons().settle();
+    }
+    project_.state().hosts.flush();
+  });
+  return reply;
+}
+
+void AdminService::add_routes(Router& router) {
+  constexpr std::uint64_t kMaxArguments = 64 << 10;
+  router.add(
+      Method::post, "/admin/{command}",
+      [this](Request& request, Responder responder) {
+        json arguments = json::parse(request.body, nullptr, false);
+        if (!arguments.is_object()) {
+          throw Error(ErrorKind::usage, "admin: expected a JSON object");
+        }
+        responder.send(json_response(
+            200, call(std::string(request.path_value("command")), arguments)
+                     .dump()));
+      },
+      kMaxArguments);
+}
+
+}  // namespace quorate

@@ -1,0 +1,27 @@
+#include "server/assets.h"
+
+#include "base/crypto.h"
+#include "server/embedded.h"
+
+namespace quorate {
+namespace {
+
+constexpr Asset kAssets[] = {
+    {"/", "text/html; charset=utf-8", embedded::index_html},
+    {"/app.js", "text/javascript; charset=utf-8", embedded::app_js},
+    {"/style.css", "text/css; charset=utf-8", embedded::style_css},
+    {"/chart.js", "text/javascript; charset=utf-8", embedded::chart_js},
+    {"/v1/openapi.json", "application/json", embedded::openapi_json},
+};
+
+}  // namespace
+
+std::string Asset::etag() const {
+  return '"' + sha256(as_bytes(bytes)).hex().substr(0, 32) + '"';
+}
+
+std::span<const Asset> assets() {
+  return kAssets;
+}
+
+}  // namespace quorate

@@ -1,0 +1,21 @@
+// Files that are part of the program: the page and what it needs.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace quorate {
+
+struct Asset {
+  const char* path;  // on the server: "/", "/app.js"
+  const char* content_type;
+  std::string_view bytes;
+
+  // Quoted hash of the bytes.
+  std::string etag() const;
+};
+
+std::span<const Asset> assets();
+
+}  // namespace quorate

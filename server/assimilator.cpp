@@ -1,0 +1,231 @@
+#include "server/assimilator.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "server/file_deleter.h"
+#include "server/work_generator.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+
+void Assimilator::pass_all() {
+  for (auto& [key, training] : state_.runs) pass(training);
+}
+
+void Assimilator::pass(TrainingRun& training) {
+  if (!training.is_active()) return;
+  if (training.rule->in_rounds()) {
+    take_round(training);
+  } else {
+    take_one_by_one(training);
+  }
+  pause_if_diverged(training);
+  publish_if_due(training);
+  finish_if_done(training);
+}
+
+std::vector<LiveUnit*> Assimilator::units_in(const TrainingRun& training,
+                                             WorkunitState state) {
+  std::vector<LiveUnit*> units;
+  for (auto& [id, live] : state_.feeder.units()) {
+    if (live.unit.run == training.run.key && live.unit.state == state) {
+      units.push_back(&live);
+    }
+  }
+  return units;
+}
+
+void Assimilator::take_one_by_one(TrainingRun& training) {
+  for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
+    assimilate(training, *live, true);
+    transitioner_.pass(live->unit.id);
+  }
+}
+
+void Assimilator::take_round(TrainingRun& training) {
+  RunCursor& cursor = training.cursor;
+  if (cursor.round_made == 0) return;
+  std::vector<LiveUnit*> validated =
+      units_in(training, WorkunitState::validated);
+  std::vector<LiveUnit*> open;
+  for (LiveUnit* live : units_in(training, WorkunitState::open)) {
+    if (live->unit.round == cursor.round) open.push_back(live);
+  }
+  if (!is_round_complete(training, validated.size(), open.size())) return;
+  std::sort(validated.begin(), validated.end(),
+            [](const LiveUnit* a, const LiveUnit* b) {
+              return a->unit.unit_index < b->unit.unit_index;
+            });
+  for (LiveUnit* live : validated) {
+    assimilate(training, *live, live == validated.back());
+  }
+  open_next_round(training);
+  for (LiveUnit* live : validated) transitioner_.pass(live->unit.id);
+  for (LiveUnit* live : open) transitioner_.close_late(*live);
+}
+
+bool Assimilator::is_round_complete(TrainingRun& training,
+                                    std::size_t validated,
+                                    std::size_t open) const {
+  const RunCursor& cursor = training.cursor;
+  bool all_made =
+      cursor.round_made >= cursor.round_units || training.is_handed_out();
+  std::uint32_t enough =
+      units_that_close(training.run.round_share,
+                       all_made ? cursor.round_made : cursor.round_units);
+  // Units that failed can leave a round with fewer than it wants.
+  return validated >= enough || (all_made && open == 0);
+}
+
+void Assimilator::open_next_round(TrainingRun& training) {
+  RunCursor& cursor = training.cursor;
+  ++cursor.round;
+  cursor.round_made = 0;
+  cursor.round_units = 0;
+  state_.store.update_cursor(training.run.key, cursor);
+  scheduler_.wake();
+}
+
+void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
+                             bool makes_version) {
+  const Result& canonical = *live.find(live.unit.canonical_result);
+  ResultAssimilated entry;
+  entry.version_before = training.model.version();
+  entry.version_after = entry.version_before + (makes_version ? 1 : 0);
+  entry.unit_index = live.unit.unit_index;
+  entry.workunit = live.unit.object;
+  entry.base_version = live.unit.base_version;
+  entry.staleness = entry.version_before - entry.base_version;
+  entry.result = canonical.id;
+  entry.host = state_.hosts.host(canonical.host)->key;
+  entry.update = canonical.update;
+  entry.claim = canonical.claim;
+  entry.samples = live.unit.samples;
+  entry.rule = training.rule->name();
+  entry.coefficients =
+      training.rule->coefficients(entry.staleness, live.unit.epoch + 1);
+
+  auto read = [&](const Hash& hash, const char* what) {
+    return read_parameters(
+        training.run.model, state_.objects.read(hash),
+        fmt::format("{} {} of unit {}", what, hash.hex(), entry.unit_index));
+  };
+  std::vector<float> base;
+  if (!training.rule->in_rounds()) base = read(live.unit.snapshot, "snapshot");
+  training.model.apply(entry, *training.rule, base,
+                       read(canonical.update, "update"));
+  append(training, std::move(entry));
+  live.unit.state = WorkunitState::assimilated;
+  state_.feeder.save(live);
+}
+
+void Assimilator::append(TrainingRun& training, LedgerBody body) {
+  LedgerEntry entry;
+  entry.seq = training.next_seq;
+  entry.previous = training.last_hash;
+  entry.body = std::move(body);
+  LedgerRecord record = make_record(entry, state_.keys.id, state_.keys.project);
+  state_.store.append_ledger(training.run.key, {&record, 1});
+  training.next_seq = entry.seq + 1;
+  training.last_hash = record.hash;
+}
+
+void Assimilator::begin(TrainingRun& training, const LedgerEntry& created) {
+  append(training, created.body);
+}
+
+void Assimilator::pause_if_diverged(TrainingRun& training) {
+  if (training.run.state != RunState::running) return;
+  // A diverged unit leaves the window when it is judged; its verdict stays.
+  if (!training.diverged_unit) return;
+  training.run.state = RunState::paused;
+  training.run.state_reason = fmt::format(
+      "the training diverged in unit {}: stop this run and create another "
+      "with a lower --lr",
+      *training.diverged_unit);
+  training.diverged_unit.reset();
+  state_.store.update_run(training.run);
+  state_.record("run_paused", training.run.key, 0, training.run.state_reason);
+}
+
+bool Assimilator::has_live_units(const TrainingRun& training) {
+  return !units_in(training, WorkunitState::open).empty() ||
+         !units_in(training, WorkunitState::validated).empty();
+}
+
+void Assimilator::finish_if_done(TrainingRun& training) {
+  if (training.run.state == RunState::running && training.is_handed_out() &&
+      !has_live_units(training)) {
+    end(training, RunState::finished);
+  }
+}
+
+void Assimilator::end(TrainingRun& training, RunState state) {
+  for (WorkunitState live_state :
+       {WorkunitState::open, WorkunitState::validated}) {
+    for (LiveUnit* live : units_in(training, live_state)) {
+      WorkunitId id = live->unit.id;
+      transitioner_.cancel(*live);
+      transitioner_.pass(id);
+    }
+  }
+  publish(training);
+  append(training,
+         RunEnded{std::string(name_of(state)), training.model.version(),
+                  training.snapshot(state_.objects), training.published_hash});
+  training.run.state = state;
+  training.run.ended = state_.clock.unix_ms();
+  state_.store.update_run(training.run);
+  state_.record(state == RunState::finished ? "run_finished" : "run_stopped",
+                training.run.key, 0,
+                fmt::format("run {} at version {}", training.run.name,
+                            training.model.version()));
+}
+
+void Assimilator::publish_if_due(TrainingRun& training) {
+  std::uint64_t made = training.model.version() - training.published_version;
+  if (made < state_.settings.evaluate_every_versions) return;
+  if (training.published_at && state_.clock.now() - *training.published_at <
+                                   state_.settings.evaluate_every) {
+    return;
+  }
+  publish(training);
+}
+
+void Assimilator::publish(TrainingRun& training) {
+  SnapshotPublished entry;
+  entry.version = training.model.version();
+  entry.parameters = training.snapshot(state_.objects);
+  entry.published = state_.objects.put(
+      write_parameters(training.run.model, training.model.published()));
+  Bytes rule_state = write_rule_state(training.model.rule_state());
+  if (!rule_state.empty()) entry.rule_state = state_.objects.put(rule_state);
+  append(training, entry);
+  training.published_version = entry.version;
+  training.published_at = state_.clock.now();
+  training.published_hash = entry.published;
+  training.written_snapshots.erase(entry.version);
+  writer_.after_commit([this, old = take_old_snapshots(state_, training)] {
+    for (const Hash& hash : old) state_.objects.remove(hash);
+  });
+  EvaluationOrder order{training.run.key, entry.version, entry.published,
+                        state_.store.totals(training.run.key).samples};
+  writer_.after_commit([this, order] { evaluate_(order); });
+}
+
+void Assimilator::resume_evaluations() {
+  for (auto& [key, training] : state_.runs) {
+    std::vector<Evaluation> done = state_.store.evaluations(key);
+    bool has_it =
+        !done.empty() && done.back().version >= training.published_version;
+    if (has_it || training.published_hash.is_zero()) continue;
+    EvaluationOrder order{key, training.published_version,
+                          training.published_hash,
+                          state_.store.totals(key).samples};
+    writer_.after_commit([this, order] { evaluate_(order); });
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,71 @@
+// Makes validated updates part of the model: one ledger entry each, by the
+// run's rule, one by one or in rounds; publishes versions; ends runs. Used by
+// the writer's thread only.
+#pragma once
+
+#include <functional>
+
+#include "server/project_state.h"
+#include "server/scheduler.h"
+#include "server/transitioner.h"
+
+namespace quorate {
+
+// A published version that is to be evaluated.
+struct EvaluationOrder {
+  RunKey run = 0;
+  std::uint64_t version = 0;
+  Hash published;
+  std::uint64_t samples = 0;
+};
+
+class Assimilator {
+ public:
+  using Evaluate = std::function<void(EvaluationOrder)>;
+
+  // evaluate: called for every published version, after its commit.
+  Assimilator(ProjectState& state, Scheduler& scheduler,
+              Transitioner& transitioner, Writer& writer, Evaluate evaluate)
+      : state_(state),
+        scheduler_(scheduler),
+        transitioner_(transitioner),
+        writer_(writer),
+        evaluate_(std::move(evaluate)) {}
+
+  // Takes in whatever of the run is ready; closes its round, pauses it when
+  // the training diverged, ends it when all of its units are closed.
+  void pass(TrainingRun& training);
+  void pass_all();
+
+  // Writes the ledger's first entry of a new run.
+  void begin(TrainingRun& training, const LedgerEntry& created);
+  // Cancels what is live and ends the ledger. state: finished or stopped.
+  void end(TrainingRun& training, RunState state);
+  // Asks again for the evaluation of the last published version of each run,
+  // if it has none.
+  void resume_evaluations();
+
+ private:
+  std::vector<LiveUnit*> units_in(const TrainingRun& training,
+                                  WorkunitState state);
+  void take_one_by_one(TrainingRun& training);
+  void take_round(TrainingRun& training);
+  bool is_round_complete(TrainingRun& training, std::size_t validated,
+                         std::size_t open) const;
+  void open_next_round(TrainingRun& training);
+  void assimilate(TrainingRun& training, LiveUnit& live, bool makes_version);
+  void pause_if_diverged(TrainingRun& training);
+  void finish_if_done(TrainingRun& training);
+  void publish_if_due(TrainingRun& training);
+  void publish(TrainingRun& training);
+  void append(TrainingRun& training, LedgerBody body);
+  bool has_live_units(const TrainingRun& training);
+
+  ProjectState& state_;
+  Scheduler& scheduler_;
+  Transitioner& transitioner_;
+  Writer& writer_;
+  Evaluate evaluate_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,240 @@
+#include "server/daemons.h"
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "base/log.h"
+
+namespace quorate {
+namespace {
+
+// How late a lease or a waiting host may be noticed.
+constexpr Seconds kTick{0.1};
+// House workers yield to what else runs on the server.
+constexpr int kHouseNiceness = 5;
+
+ResultHeader house_header(const OpenResult& open,
+                          const protocol::ComputeDone& done,
+                          const std::string& device, ByteView update) {
+  ResultHeader header;
+  header.result_id = static_cast<std::uint64_t>(open.id);
+  header.nonce = open.nonce;
+  header.workunit = open.workunit;
+  header.host = open.host_key;
+  header.claim = done.claim;
+  header.device = device;
+  header.arithmetic = kArithmeticVersion;
+  header.proof =
+      update_proof(open.nonce, open.host_key, update, done.claim.digests);
+  return header;
+}
+
+}  // namespace
+
+Roles parse_roles(const std::string& text) {
+  if (text.empty() || text == "all") return {};
+  Roles roles{false, false, false, false};
+  std::size_t at = 0;
+  while (at <= text.size()) {
+    std::size_t end = std::min(text.find(',', at), text.size());
+    std::string name = text.substr(at, end - at);
+    at = end + 1;
+    if (name == "scheduler")
+      roles.scheduler = true;
+    else if (name == "validator")
+      roles.validator = true;
+    else if (name == "assimilator")
+      roles.assimilator = true;
+    else if (name == "evaluator")
+      roles.evaluator = true;
+    else {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--roles: unknown role \"{}\": known are "
+                              "scheduler, validator, assimilator, evaluator",
+                              name));
+    }
+  }
+  return roles;
+}
+
+Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
+    : maker(state),
+      scheduler(state, maker, writer),
+      validation(state),
+      transitioner(state, scheduler, validation),
+      assimilator(
+          state, scheduler, transitioner, writer,
+          [this](const EvaluationOrder& order) { order_evaluation(order); }),
+      reports(state, validation, transitioner),
+      state_(state),
+      writer_(writer),
+      roles_(roles) {
+  transitioner.set_validating(roles.validator);
+  writer_.run([this] { make_house_host(); });
+}
+
+void Daemons::make_house_host() {
+  if (const Host* known =
+          state_.hosts.host_by_key(state_.keys.house.public_key())) {
+    state_.house_host = known->id;
+  } else {
+    Host host;
+    host.key = state_.keys.house.public_key();
+    host.name = "house";
+    host.door = "house";
+    host.platform = "this server";
+    state_.house_host =
+        state_.hosts.register_house_host(host, state_.clock.unix_ms()).id;
+  }
+  // What a house worker had when the server stopped is lost.
+  for (ResultId id : state_.feeder.in_progress(state_.house_host)) {
+    state_.leases.grant(id, state_.clock.now());
+  }
+}
+
+void Daemons::start() {
+  if (state_.settings.house_workers > 0) {
+    protocol::WorkerOptions options;
+    options.program = protocol::find_worker_program();
+    options.threads = state_.settings.house_threads;
+    options.niceness = kHouseNiceness;
+    HouseCallbacks callbacks;
+    callbacks.next_unit = [this] { return next_house_unit(); };
+    callbacks.computed = [this](const HouseUnit& unit,
+                                const protocol::ComputeDone& done,
+                                const std::string& device) {
+      house_computed(unit, done, device);
+    };
+    callbacks.failed = [this](const HouseUnit& unit, const std::string& why) {
+      post([this, unit, why] {
+        transitioner.on_failed(state_.house_host, {unit.result, why});
+      });
+    };
+    // On the writer's thread, which orders evaluations from it.
+    writer_.run([&] {
+      house_ = std::make_unique<HouseWorkers>(state_.settings.house_workers,
+                                              options, std::move(callbacks));
+    });
+  }
+  post([this] {
+    if (roles_.validator) transitioner.pass_all();
+    assimilator.resume_evaluations();
+    tick();
+  });
+}
+
+void Daemons::stop() {
+  if (house_) house_->stop();
+}
+
+void Daemons::post(Job job) {
+  writer_.post([this, job = std::move(job)]() mutable {
+    job();
+    settle();
+  });
+}
+
+void Daemons::settle() {
+  if (roles_.assimilator) assimilator.pass_all();
+  if (roles_.scheduler) scheduler.serve_waiting();
+  state_.hosts.flush();
+}
+
+void Daemons::tick() {
+  transitioner.tick();
+  scheduler.tick();
+  settle();
+  writer_.post_at(state_.clock.now() + kTick, [this] { tick(); });
+}
+
+void Daemons::order_evaluation(const EvaluationOrder& order) {
+  if (!house_ || !roles_.evaluator) return;
+  const TrainingRun& training = state_.run(order.run);
+  protocol::EvaluateRequest request;
+  request.job = ++house_jobs_;
+  request.model = to_json(training.run.model);
+  request.parameters = state_.objects.path(order.published).string();
+  for (const ShardEntry& shard : training.dataset.test) {
+    request.shards.push_back(state_.objects.path(shard.hash).string());
+  }
+  house_->evaluate(
+      order.run, std::move(request),
+      [this, order](const protocol::EvaluateDone& done) {
+        post([this, order, done] { store_evaluation(order, done); });
+      });
+}
+
+void Daemons::store_evaluation(const EvaluationOrder& order,
+                               const protocol::EvaluateDone& done) {
+  Evaluation evaluation;
+  evaluation.run = order.run;
+  evaluation.version = order.version;
+  evaluation.published = order.published;
+  evaluation.time = state_.clock.unix_ms();
+  evaluation.samples = order.samples;
+  evaluation.loss = done.loss;
+  evaluation.accuracy =
+      static_cast<double>(done.correct) / static_cast<double>(done.samples);
+  state_.store.insert_evaluation(evaluation);
+  log_info("evaluated", {{"run", order.run},
+                         {"version", order.version},
+                         {"accuracy", evaluation.accuracy},
+                         {"loss", evaluation.loss}});
+}
+
+std::optional<HouseUnit> Daemons::next_house_unit() {
+  std::optional<Assignment> assignment;
+  std::uint64_t job = 0;
+  writer_.run([&] {
+    assignment = scheduler.work_for_house();
+    if (assignment) job = ++house_jobs_;
+  });
+  if (!assignment) return std::nullopt;
+  HouseUnit unit;
+  unit.result = assignment->result;
+  unit.request.job = job;
+  unit.request.project = state_.keys.id;
+  unit.request.project_key = state_.keys.project.public_key();
+  unit.request.workunit =
+      state_.objects.path(assignment->objects.at(0).hash).string();
+  unit.request.snapshot =
+      state_.objects.path(assignment->objects.at(1).hash).string();
+  unit.request.shard =
+      state_.objects.path(assignment->objects.at(2).hash).string();
+  unit.request.update = state_.objects.temporary_path("house").string();
+  unit.request.checkpoint = unit.request.update + ".checkpoint";
+  return unit;
+}
+
+void Daemons::house_computed(const HouseUnit& unit,
+                             const protocol::ComputeDone& done,
+                             const std::string& device) {
+  fs::remove(unit.request.checkpoint);
+  std::optional<OpenResult> open = state_.open_results.find(unit.result);
+  if (!open) {
+    fs::remove(unit.request.update);
+    return;
+  }
+  Bytes update;
+  if (done.claim.outcome == ComputeOutcome::success) {
+    update = read_file(unit.request.update);
+    state_.objects.adopt(unit.request.update, done.claim.update);
+    open->uploaded = done.claim.update;
+    open->uploaded_bytes = update.size();
+  }
+  ResultHeader header = house_header(*open, done, device, update);
+  ScreenedReport report = reports.screen(
+      *open, sign_header(header, state_.keys.id, state_.keys.house));
+  post([this, result = unit.result, device, report = std::move(report)] {
+    Host& house = *state_.hosts.host(state_.house_host);
+    if (house.device != device) {
+      house.device = device;
+      state_.hosts.changed(house.id);
+    }
+    state_.hosts.touch(house, state_.clock.now(), state_.clock.unix_ms());
+    reports.store(state_.house_host, result, report);
+  });
+}
+
+}  // namespace quorate

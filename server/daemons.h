@@ -1,0 +1,67 @@
+// The server's daemons, wired: BOINC's scheduler, transitioner, validator,
+// assimilator, with the work generator, on one thread and one store.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/assimilator.h"
+#include "server/house_workers.h"
+#include "server/reports.h"
+#include "server/scheduler.h"
+#include "server/transitioner.h"
+#include "server/unit_maker.h"
+#include "server/validation.h"
+
+namespace quorate {
+
+// Which daemons run by themselves; the others are run by hand (`quorate
+// validate`, `quorate assimilate`).
+struct Roles {
+  bool scheduler = true;
+  bool validator = true;
+  bool assimilator = true;
+  bool evaluator = true;
+};
+// "scheduler,validator,..."; throws usage, listing them, for an unknown one.
+Roles parse_roles(const std::string& text);
+
+class Daemons {
+ public:
+  Daemons(ProjectState& state, Writer& writer, const Roles& roles);
+
+  // Starts house workers and the clockwork; before that nothing happens by
+  // itself.
+  void start();
+  void stop();
+
+  // Call at the end of every job that changed something.
+  void settle();
+  // A job for the writer that ends with settle().
+  void post(Job job);
+
+  UnitMaker maker;
+  Scheduler scheduler;
+  Validation validation;
+  Transitioner transitioner;
+  Assimilator assimilator;
+  Reports reports;
+
+ private:
+  void tick();
+  void make_house_host();
+  void order_evaluation(const EvaluationOrder& order);
+  void store_evaluation(const EvaluationOrder& order,
+                        const protocol::EvaluateDone& done);
+  std::optional<HouseUnit> next_house_unit();
+  void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,
+                      const std::string& device);
+
+  ProjectState& state_;
+  Writer& writer_;
+  Roles roles_;
+  std::unique_ptr<HouseWorkers> house_;
+  std::uint64_t house_jobs_ = 0;
+};
+
+}  // namespace quorate

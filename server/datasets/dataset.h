@@ -1,0 +1,53 @@
+// From samples to the shards of a project: what `quorate dataset add` does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "base/bytes.h"
+#include "server/datasets/manifest.h"
+#include "workunits/object_store.h"
+#include "workunits/shard.h"
+
+namespace quorate {
+
+// Most bytes of samples that a data set may have: it is held in memory while
+// it is shuffled.
+inline constexpr std::uint64_t kMaxDatasetBytes = 1'000'000'000;
+
+// Throws denied, naming the data set (`what`), beyond kMaxDatasetBytes.
+void expect_dataset_fits(std::uint64_t bytes, const std::string& what);
+
+// Images one after another, [n, h, w, c] U8, and one label a sample.
+struct SampleSet {
+  Bytes images;
+  Bytes labels;
+
+  std::size_t samples() const { return labels.size(); }
+};
+
+// A whole data set as its files give it.
+struct DatasetSource {
+  std::string kind;  // "glyphs", "idx"
+  SampleShape shape;
+  std::uint32_t classes = 0;  // labels are below it
+  SampleSet train;
+  SampleSet test;  // empty: the set has no test part of its own
+};
+
+using DatasetProgress =
+    std::function<void(std::uint64_t samples_done, std::uint64_t samples)>;
+
+// Writes the shards of `source` into `objects` and returns what the project
+// remembers of them. Training samples are shuffled once, under `seed`; without
+// a test part of its own a tenth of them (at least one sample) becomes the test
+// part. Throws usage if the name cannot be a file's or there are too few
+// samples, denied if the set is too large, corrupt if images, labels and shape
+// disagree.
+DatasetManifest build_dataset(const DatasetSource& source,
+                              const std::string& name, std::uint64_t seed,
+                              ObjectStore& objects,
+                              const DatasetProgress& progress = {});
+
+}  // namespace quorate

@@ -1,0 +1,116 @@
+#include "server/datasets/manifest.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workunits/json_fields.h"
+
+namespace quorate {
+namespace {
+
+constexpr const char* kFormat = "quorate dataset v1";
+constexpr JsonLimits kLimits = {64 << 20, 4};
+constexpr std::uint32_t kMaxSide = 1 << 14;
+
+nlohmann::json to_json(const std::vector<ShardEntry>& shards) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ShardEntry& shard : shards) {
+    list.push_back({{"hash", shard.hash.hex()}, {"samples", shard.samples}});
+  }
+  return list;
+}
+
+// A list with at least one element.
+const nlohmann::json& list_of(const JsonFields& fields, const char* name) {
+  const nlohmann::json& value = fields.at(name);
+  if (!value.is_array() || value.empty()) {
+    throw Error(ErrorKind::corrupt, fields.label(name) + ": expected a list");
+  }
+  return value;
+}
+
+std::vector<ShardEntry> shards_of(const JsonFields& fields, const char* name) {
+  std::vector<ShardEntry> shards;
+  for (const nlohmann::json& entry : list_of(fields, name)) {
+    JsonFields shard(entry, fields.label(name));
+    shards.push_back({shard.fixed_bytes<Hash>("hash"),
+                      shard.integer32("samples", 1, kShardSamples)});
+  }
+  return shards;
+}
+
+std::vector<std::uint64_t> counts_of(const JsonFields& fields,
+                                     std::uint32_t classes) {
+  const nlohmann::json& counts = list_of(fields, "class_counts");
+  bool is_valid = counts.size() == classes;
+  for (const nlohmann::json& count : counts) {
+    is_valid = is_valid && count.is_number_unsigned();
+  }
+  if (!is_valid) {
+    throw Error(ErrorKind::corrupt,
+                fields.label("class_counts") + ": expected one number a class");
+  }
+  return counts.get<std::vector<std::uint64_t>>();
+}
+
+}  // namespace
+
+std::uint64_t samples_of(const std::vector<ShardEntry>& shards) {
+  std::uint64_t samples = 0;
+  for (const ShardEntry& shard : shards) samples += shard.samples;
+  return samples;
+}
+
+bool is_dataset_name(const std::string& name) {
+  auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
+  };
+  return !name.empty() && name.size() <= 64 && name.front() != '-' &&
+         std::all_of(name.begin(), name.end(), is_allowed);
+}
+
+std::string to_json(const DatasetManifest& manifest) {
+  return dump_json({
+      {"format", kFormat},
+      {"name", manifest.name},
+      {"kind", manifest.kind},
+      {"height", manifest.shape.height},
+      {"width", manifest.shape.width},
+      {"channels", manifest.shape.channels},
+      {"classes", manifest.classes},
+      {"seed", hex_of_seed(manifest.seed)},
+      {"test_part", manifest.has_own_test ? "own" : "held out"},
+      {"class_counts", manifest.class_counts},
+      {"train", to_json(manifest.train)},
+      {"test", to_json(manifest.test)},
+  });
+}
+
+DatasetManifest manifest_from_json(const std::string& text,
+                                   const std::string& what) {
+  nlohmann::json json = parse_json(text, kLimits, what);
+  JsonFields fields(json, what);
+  if (fields.text("format", 64) != kFormat) {
+    throw Error(ErrorKind::corrupt,
+                fields.label("format") + ": expected \"" + kFormat + "\"");
+  }
+  DatasetManifest manifest;
+  manifest.name = fields.text("name", 64);
+  if (!is_dataset_name(manifest.name)) {
+    throw Error(ErrorKind::corrupt, fields.label("name") + ": not a name");
+  }
+  manifest.kind = fields.text("kind", 64);
+  manifest.shape = {fields.integer32("height", 1, kMaxSide),
+                    fields.integer32("width", 1, kMaxSide),
+                    fields.integer32("channels", 1, 16)};
+  manifest.classes = fields.integer32("classes", 1, 256);
+  manifest.seed = fields.seed_of_hex("seed");
+  manifest.has_own_test = fields.text("test_part", 64) == "own";
+  manifest.class_counts = counts_of(fields, manifest.classes);
+  manifest.train = shards_of(fields, "train");
+  manifest.test = shards_of(fields, "test");
+  return manifest;
+}
+
+}  // namespace quorate

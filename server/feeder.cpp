@@ -1,0 +1,106 @@
+#include "server/feeder.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workunits/sealed.h"
+
+namespace quorate {
+
+Result* LiveUnit::find(ResultId id) {
+  auto found = std::find_if(results.begin(), results.end(),
+                            [id](const Result& r) { return r.id == id; });
+  return found == results.end() ? nullptr : &*found;
+}
+
+Feeder::Feeder(Store& store, const ObjectStore& objects) : store_(store) {
+  std::vector<Workunit> live = store.live_workunits();
+  std::vector<WorkunitId> ids;
+  for (const Workunit& unit : live) {
+    Bytes sealed = objects.read(unit.object);
+    ByteView payload = ByteView(sealed).first(
+        sealed.size() - std::min(sealed.size(), kSealBytes));
+    units_.emplace(unit.id, LiveUnit{unit, decode_task(payload), {}});
+    ids.push_back(unit.id);
+  }
+  for (Result& result : store.results_of(ids)) {
+    index(result);
+    units_.at(result.workunit).results.push_back(std::move(result));
+  }
+}
+
+LiveUnit* Feeder::find(WorkunitId id) {
+  auto found = units_.find(id);
+  return found == units_.end() ? nullptr : &found->second;
+}
+
+LiveUnit* Feeder::find_by_result(ResultId id) {
+  auto found = unit_of_.find(id);
+  return found == unit_of_.end() ? nullptr : find(found->second);
+}
+
+const std::set<ResultId>& Feeder::in_progress(HostId host) const {
+  static const std::set<ResultId> kNone;
+  auto found = in_progress_.find(host);
+  return found == in_progress_.end() ? kNone : found->second;
+}
+
+LiveUnit& Feeder::add_unit(Workunit unit, TrainingTask task) {
+  unit.id = store_.insert_workunits({&unit, 1}).at(0);
+  WorkunitId id = unit.id;
+  return units_.emplace(id, LiveUnit{std::move(unit), std::move(task), {}})
+      .first->second;
+}
+
+std::vector<ResultId> Feeder::add_results(LiveUnit& live, std::size_t count) {
+  Result blank;
+  blank.workunit = live.unit.id;
+  blank.run = live.unit.run;
+  std::vector<Result> fresh(count, blank);
+  std::vector<ResultId> ids = store_.insert_results(fresh);
+  for (std::size_t i = 0; i < count; ++i) {
+    fresh[i].id = ids[i];
+    index(fresh[i]);
+    live.results.push_back(fresh[i]);
+  }
+  return ids;
+}
+
+void Feeder::save(const LiveUnit& live) {
+  store_.update_workunits({&live.unit, 1});
+}
+
+void Feeder::save(const Result& result) {
+  store_.update_results({&result, 1});
+  unindex(result);
+  index(result);
+}
+
+void Feeder::drop(WorkunitId id) {
+  auto found = units_.find(id);
+  check(found != units_.end(), "dropping a unit that is not live");
+  for (const Result& result : found->second.results) {
+    unindex(result);
+    unit_of_.erase(result.id);
+  }
+  units_.erase(found);
+}
+
+void Feeder::index(const Result& result) {
+  unit_of_[result.id] = result.workunit;
+  if (result.server_state == ServerState::unsent) unsent_.insert(result.id);
+  if (result.server_state == ServerState::in_progress) {
+    in_progress_[result.host].insert(result.id);
+    holder_[result.id] = result.host;
+  }
+}
+
+void Feeder::unindex(const Result& result) {
+  unsent_.erase(result.id);
+  auto holder = holder_.find(result.id);
+  if (holder == holder_.end()) return;
+  in_progress_[holder->second].erase(result.id);
+  holder_.erase(holder);
+}
+
+}  // namespace quorate

@@ -1,0 +1,63 @@
+// The live part of the store in memory: workunits that still need a decision,
+// with their results. Decisions run on this window; every change goes to the
+// store in the same transaction. Used by the writer's thread only.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "server/store/store.h"
+#include "workunits/object_store.h"
+#include "workunits/task.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+struct LiveUnit {
+  Workunit unit;
+  TrainingTask task;
+  std::vector<Result> results;  // in order of id
+
+  Result* find(ResultId id);
+};
+
+class Feeder {
+ public:
+  // Loads what is live. Throws corrupt if a sealed task is missing.
+  Feeder(Store& store, const ObjectStore& objects);
+
+  LiveUnit* find(WorkunitId id);
+  LiveUnit* find_by_result(ResultId id);
+  std::map<WorkunitId, LiveUnit>& units() { return units_; }
+  const std::map<WorkunitId, LiveUnit>& units() const { return units_; }
+  // Ids of unsent results, oldest first.
+  const std::set<ResultId>& unsent() const { return unsent_; }
+  // Results in progress at a host.
+  const std::set<ResultId>& in_progress(HostId host) const;
+
+  // Adds a new unit without results; its id is set.
+  LiveUnit& add_unit(Workunit unit, TrainingTask task);
+  // Adds unsent results; returns their ids.
+  std::vector<ResultId> add_results(LiveUnit& live, std::size_t count);
+
+  // Store what changed; indexes follow. A unit that needs no more decisions
+  // and has no result in progress leaves the window with drop().
+  void save(const LiveUnit& live);
+  void save(const Result& result);
+  void drop(WorkunitId id);
+
+ private:
+  void index(const Result& result);
+  void unindex(const Result& result);
+
+  Store& store_;
+  std::map<WorkunitId, LiveUnit> units_;
+  std::map<ResultId, WorkunitId> unit_of_;
+  std::set<ResultId> unsent_;
+  std::map<HostId, std::set<ResultId>> in_progress_;
+  std::map<ResultId, HostId> holder_;
+};
+
+}  // namespace quorate

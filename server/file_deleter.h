@@ -1,0 +1,19 @@
+// Removes snapshots that nothing needs any more: each version that was a base
+// has one, and the ledger names only the published ones.
+#pragma once
+
+#include <vector>
+
+#include "server/project_state.h"
+
+namespace quorate {
+
+// Snapshots of `training` to remove now that its newest version is published:
+// of older versions, not published themselves, and base of no live unit. A
+// restart rebuilds the model from the published version and needs, beside it,
+// only the bases of units that are live now. Forgets them in `training`. What
+// was written before the server's last start stays.
+std::vector<Hash> take_old_snapshots(const ProjectState& state,
+                                     TrainingRun& training);
+
+}  // namespace quorate

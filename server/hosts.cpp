@@ -1,0 +1,150 @@
+#include "server/hosts.h"
+
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+// Last-seen times are for people: writing them more often buys nothing.
+constexpr Millis kTouchEveryMs = 10'000;
+
+}  // namespace
+
+HostTable::HostTable(Store& store) : store_(store) {
+  for (User& user : store.users()) {
+    // The house user has no key that anybody could show.
+    if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
+    users_[user.id] = std::move(user);
+  }
+  for (Host& host : store.hosts()) {
+    host_by_key_[host.key] = host.id;
+    hosts_[host.id] = std::move(host);
+  }
+}
+
+const User& HostTable::register_user(const PublicKey& key,
+                                     const std::string& name, Millis now) {
+  // The house user's; besides, a point for which anybody can make signatures.
+  if (key.is_zero()) {
+    throw Error(ErrorKind::denied, "register account: not a usable key");
+  }
+  auto known = user_by_key_.find(key);
+  if (known != user_by_key_.end()) {
+    User& user = users_.at(known->second);
+    if (!name.empty() && user.name != name) {
+      user.name = name;
+      dirty_users_.insert(user.id);
+    }
+    return user;
+  }
+  User user;
+  user.key = key;
+  user.name = name.empty() ? "volunteer " + key.hex().substr(0, 8) : name;
+  user.created = now;
+  user.id = store_.insert_user(user);
+  user_by_key_[key] = user.id;
+  return users_[user.id] = user;
+}
+
+Host& HostTable::register_host(const Host& host, const PublicKey& account,
+                               Millis now) {
+  auto user = user_by_key_.find(account);
+  if (user == user_by_key_.end()) {
+    throw Error(ErrorKind::denied, "register host: unknown account " +
+                                       account.hex().substr(0, 8) +
+                                       ": register the account first");
+  }
+  return register_host_of(user->second, host, now);
+}
+
+Host& HostTable::register_house_host(const Host& host, Millis now) {
+  return register_host_of(kHouseUser, host, now);
+}
+
+Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
+  auto known = host_by_key_.find(host.key);
+  if (known != host_by_key_.end()) {
+    Host& old = hosts_.at(known->second);
+    if (old.user_id != user) {
+      throw Error(ErrorKind::denied,
+                  "register host: this host key belongs to another account: "
+                  "remove host.key to make a new one");
+    }
+    old.name = host.name;
+    old.platform = host.platform;
+    changed(old.id);
+    return old;
+  }
+  Host fresh = host;
+  fresh.user_id = user;
+  fresh.created = now;
+  fresh.last_seen = now;
+  fresh.id = store_.insert_host(fresh);
+  host_by_key_[fresh.key] = fresh.id;
+  return hosts_[fresh.id] = fresh;
+}
+
+Host* HostTable::host(HostId id) {
+  auto found = hosts_.find(id);
+  return found == hosts_.end() ? nullptr : &found->second;
+}
+
+Host* HostTable::host_by_key(const PublicKey& key) {
+  auto found = host_by_key_.find(key);
+  return found == host_by_key_.end() ? nullptr : host(found->second);
+}
+
+const User* HostTable::user(UserId id) const {
+  auto found = users_.find(id);
+  return found == users_.end() ? nullptr : &found->second;
+}
+
+const User* HostTable::user_by_key(const PublicKey& key) const {
+  auto found = user_by_key_.find(key);
+  return found == user_by_key_.end() ? nullptr : user(found->second);
+}
+
+void HostTable::touch(Host& host, Instant now, Millis wall) {
+  heard_[host.id] = now;
+  if (wall - host.last_seen >= kTouchEveryMs || wall < host.last_seen) {
+    host.last_seen = wall;
+    changed(host.id);
+  }
+}
+
+std::optional<Instant> HostTable::heard(HostId id) const {
+  auto found = heard_.find(id);
+  if (found == heard_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<HostId> HostTable::active_since(Instant since) const {
+  std::vector<HostId> active;
+  for (const auto& [id, when] : heard_) {
+    if (when >= since && hosts_.at(id).user_id != kHouseUser) {
+      active.push_back(id);
+    }
+  }
+  return active;
+}
+
+void HostTable::add_credit(HostId id, double credit) {
+  Host& host = hosts_.at(id);
+  host.credit += credit;
+  users_.at(host.user_id).credit += credit;
+  changed(id);
+  dirty_users_.insert(host.user_id);
+}
+
+void HostTable::flush() {
+  std::vector<Host> hosts;
+  for (HostId id : dirty_hosts_) hosts.push_back(hosts_.at(id));
+  std::vector<User> users;
+  for (UserId id : dirty_users_) users.push_back(users_.at(id));
+  if (!hosts.empty()) store_.update_hosts(hosts);
+  if (!users.empty()) store_.update_users(users);
+  dirty_hosts_.clear();
+  dirty_users_.clear();
+}
+
+}  // namespace quorate

@@ -1,0 +1,64 @@
+// Users and hosts in memory, as the store has them. Used by the writer's thread
+// only.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/store/store.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+class HostTable {
+ public:
+  explicit HostTable(Store& store);
+
+  // Registering again changes the name (and platform) only. Throws denied for
+  // the zero key.
+  const User& register_user(const PublicKey& key, const std::string& name,
+                            Millis now);
+  // Throws denied if the account is unknown, or the host key belongs to
+  // another account.
+  Host& register_host(const Host& host, const PublicKey& account, Millis now);
+  // The host that stands for the server's own workers.
+  Host& register_house_host(const Host& host, Millis now);
+
+  // nullptr if unknown.
+  Host* host(HostId id);
+  Host* host_by_key(const PublicKey& key);
+  const User* user(UserId id) const;
+  const User* user_by_key(const PublicKey& key) const;
+  const std::map<HostId, Host>& hosts() const { return hosts_; }
+  const std::map<UserId, User>& users() const { return users_; }
+
+  // Marks that the host was heard from.
+  void touch(Host& host, Instant now, Millis wall);
+  // When the host was last heard from by this process, if ever.
+  std::optional<Instant> heard(HostId id) const;
+  // Volunteers' hosts heard from since `since`.
+  std::vector<HostId> active_since(Instant since) const;
+
+  void add_credit(HostId host, double credit);
+  // Remembers that a row changed; flush() writes all such rows at once.
+  void changed(HostId id) { dirty_hosts_.insert(id); }
+  void flush();
+
+ private:
+  Host& register_host_of(UserId user, const Host& host, Millis now);
+
+  Store& store_;
+  std::map<UserId, User> users_;
+  std::map<HostId, Host> hosts_;
+  std::map<PublicKey, UserId> user_by_key_;
+  std::map<PublicKey, HostId> host_by_key_;
+  std::map<HostId, Instant> heard_;
+  std::set<HostId> dirty_hosts_;
+  std::set<UserId> dirty_users_;
+};
+
+}  // namespace quorate

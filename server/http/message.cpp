@@ -1,0 +1,176 @@
+#include "server/http/message.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "server/http/text.h"
+
+namespace quorate {
+namespace {
+
+int status_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::unavailable:
+      return 503;
+    case ErrorKind::corrupt:
+      return 400;
+    case ErrorKind::denied:
+      return 403;
+    case ErrorKind::unsupported:
+      return 501;
+    case ErrorKind::usage:
+      return 400;
+    case ErrorKind::io:
+      return 500;
+  }
+  return 500;
+}
+
+template <class Equal>
+std::string_view find_value(const std::vector<NameValue>& pairs, Equal equal) {
+  auto found = std::find_if(pairs.begin(), pairs.end(), equal);
+  return found == pairs.end() ? std::string_view() : found->second;
+}
+
+// The length of the UTF-8 sequence that `text` begins with, 0 if it is none.
+// The ranges of the second byte rule out overlong forms, surrogates and code
+// points over 10ffff (RFC 3629, section 4).
+std::size_t utf8_length(std::string_view text) {
+  auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  unsigned char lead = at(0);
+  std::size_t length = lead < 0x80                   ? 1
+                       : lead >= 0xc2 && lead < 0xe0 ? 2
+                       : lead >= 0xe0 && lead < 0xf0 ? 3
+                       : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                     : 0;
+  if (length < 2) return length;
+  if (text.size() < length) return 0;
+  unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (at(1) < low || at(1) > high) return 0;
+  for (std::size_t i = 2; i < length; ++i) {
+    if (at(i) < 0x80 || at(i) > 0xbf) return 0;
+  }
+  return length;
+}
+
+}  // namespace
+
+std::string_view name_of(Method method) {
+  switch (method) {
+    case Method::get:
+      return "GET";
+    case Method::head:
+      return "HEAD";
+    case Method::post:
+      return "POST";
+    case Method::put:
+      return "PUT";
+    case Method::del:
+      return "DELETE";
+    case Method::other:
+      return "other";
+  }
+  return "other";
+}
+
+std::string_view Request::header(std::string_view name) const {
+  return find_value(headers, [name](const NameValue& pair) {
+    return equal_without_case(pair.first, name);
+  });
+}
+
+std::string_view Request::query_value(std::string_view name) const {
+  return find_value(
+      query, [name](const NameValue& pair) { return pair.first == name; });
+}
+
+std::string_view Request::path_value(std::string_view name) const {
+  return find_value(path_values, [name](const NameValue& pair) {
+    return pair.first == name;
+  });
+}
+
+Response text_response(int status, std::string_view content_type,
+                       std::string body) {
+  Response response;
+  response.status = status;
+  response.content_type = content_type;
+  response.body = std::move(body);
+  return response;
+}
+
+Response json_response(int status, std::string json) {
+  return text_response(status, "application/json", std::move(json));
+}
+
+Response file_response(const fs::path& path, std::string_view content_type,
+                       std::string_view etag) {
+  FileBody body;
+  body.file = open_file(path, O_RDONLY);
+  struct stat status {};
+  if (::fstat(body.file.get(), &status) != 0) {
+    throw_errno("reading the size of " + path.string());
+  }
+  if (!S_ISREG(status.st_mode)) {
+    throw Error(ErrorKind::io,
+                "sending " + path.string() + ": it is not a regular file");
+  }
+  body.length = static_cast<std::uint64_t>(status.st_size);
+  Response response;
+  response.content_type = content_type;
+  if (!etag.empty()) response.etag = '"' + std::string(etag) + '"';
+  response.body = std::move(body);
+  return response;
+}
+
+Response error_response(int status, ErrorKind kind, std::string_view message,
+                        std::optional<Seconds> retry_after) {
+  std::string wait = "null";
+  Response response;
+  if (retry_after) {
+    // Whole seconds, because the header knows no others; rounded up, because
+    // a client that comes early is only sent away again.
+    double seconds = std::clamp(std::ceil(retry_after->count()), 0.0, 1e9);
+    wait = fmt::format("{:.0f}", seconds);
+    response.headers.emplace_back("Retry-After", wait);
+  }
+  response.status = status;
+  response.content_type = "application/json";
+  response.body =
+      fmt::format(R"({{"kind":"{}","message":{},"retry_after":{}}})",
+                  name_of(kind), json_quote(message), wait);
+  return response;
+}
+
+Response error_response(ErrorKind kind, std::string_view message,
+                        std::optional<Seconds> retry_after) {
+  return error_response(status_of(kind), kind, message, retry_after);
+}
+
+std::string json_quote(std::string_view text) {
+  std::string out = "\"";
+  while (!text.empty()) {
+    std::size_t length = utf8_length(text);
+    char c = text[0];
+    if (length == 0) {
+      out += "\\ufffd";
+      length = 1;
+    } else if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return out + '"';
+}
+
+}  // namespace quorate

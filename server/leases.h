@@ -1,0 +1,49 @@
+// Who must be heard from by when. Durations on a clock that does not jump; kept
+// in memory: after a restart every lease starts anew.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// Results in progress: lost when the host is silent for too long.
+class Leases {
+ public:
+  void grant(ResultId result, Instant until) { until_[result] = until; }
+  void renew(ResultId result, Instant until) {
+    auto found = until_.find(result);
+    if (found != until_.end()) found->second = until;
+  }
+  void end(ResultId result) { until_.erase(result); }
+  // Takes out and returns those that ended before `now`.
+  std::vector<ResultId> take_expired(Instant now);
+
+ private:
+  std::map<ResultId, Instant> until_;
+};
+
+// Unsent results kept for the host that was drawn for them.
+class Reservations {
+ public:
+  void keep(ResultId result, HostId host, Instant until) {
+    kept_[result] = {host, until};
+  }
+  void end(ResultId result) { kept_.erase(result); }
+  // The host it is kept for, or nullopt.
+  std::optional<HostId> host(ResultId result) const;
+  std::vector<ResultId> take_expired(Instant now);
+
+ private:
+  struct Kept {
+    HostId host;
+    Instant until;
+  };
+  std::map<ResultId, Kept> kept_;
+};
+
+}  // namespace quorate

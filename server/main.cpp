@@ -1,0 +1,61 @@
+// The program `quorate`: server and admin CLI.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/admin/commands.h"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int run(int argc, char** argv) {
+  CLI::App app("Quorate: train deep networks on volunteers' machines.",
+               "quorate");
+  app.set_version_flag("--version", QUORATE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Example:\n"
+      "  quorate init my-project\n"
+      "  quorate -C my-project dataset add glyphs\n"
+      "  quorate -C my-project train create first --dataset glyphs\n"
+      "  quorate -C my-project serve\n");
+  quorate::GlobalOptions options;
+  app.add_option("-C", options.folder, "The project's folder")
+      ->type_name("DIR")
+      ->capture_default_str();
+  quorate::add_init(app, options);
+  quorate::add_dataset(app, options);
+  quorate::add_train(app, options);
+  quorate::add_serve(app, options);
+  quorate::add_show(app, options);
+  quorate::add_by_hand(app, options);
+  quorate::add_audit(app, options);
+  quorate::add_export(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const quorate::Error& error) {
+    fmt::print(stderr, "quorate: {}\n", error.what());
+    return error.kind() == quorate::ErrorKind::usage ? kWrongUsage : kFailed;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "quorate: {}\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,55 @@
+// The native door: routes under /v1/, JSON and binary objects. Thin: parses
+// with protocol/native, checks who is talking, hands over to the daemons.
+// docs/protocol.md; the OpenAPI document is served at /v1/openapi.json.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "server/http/router.h"
+#include "server/project.h"
+#include "server/sessions.h"
+#include "server/upload.h"
+
+namespace quorate {
+
+class NativeDoor {
+ public:
+  NativeDoor(Project& project, Bytes statement);
+
+  void add_routes(Router& router);
+
+ private:
+  void post_account(const Request& request, Responder responder);
+  void post_host(const Request& request, Responder responder);
+  void post_session(const Request& request, Responder responder);
+  void post_work(const Request& request, Responder responder);
+  void post_heartbeat(const Request& request, Responder responder);
+  void ask_scheduler(const Request& request, Responder responder,
+                     void (Scheduler::*question)(HostId,
+                                                 const protocol::WorkRequest&,
+                                                 Scheduler::Answer));
+  void get_object(const Request& request, Responder responder);
+  void head_update(const Request& request, Responder responder);
+  std::variant<std::unique_ptr<BodySink>, Response> put_update(
+      Request& request);
+  void post_result(const Request& request, Responder responder);
+
+  // nullopt if the token is missing, unknown or too old.
+  std::optional<Session> session_of(const Request& request) const;
+  // The result that the path names, if this session's host has it in progress.
+  std::optional<OpenResult> open_result(const Request& request,
+                                        const Session& session) const;
+  // Runs `job` on the writer's thread and sends what it returns, after the
+  // commit; an Error becomes the error response.
+  void answer_from_writer(Responder responder,
+                          std::function<std::string()> job);
+
+  Project& project_;
+  ProjectState& state_;
+  Bytes statement_;
+  Sessions sessions_;
+  Uploads uploads_;
+};
+
+}  // namespace quorate

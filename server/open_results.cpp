@@ -1,0 +1,50 @@
+#include "server/open_results.h"
+
+namespace quorate {
+void OpenResults::add(OpenResult result) {
+  std::lock_guard lock(mutex_);
+  ResultId id = result.id;
+  if (results_.contains(id)) return;
+  count_objects(result, 1);
+  results_.emplace(id, std::move(result));
+}
+
+void OpenResults::remove(ResultId id) {
+  std::lock_guard lock(mutex_);
+  auto found = results_.find(id);
+  if (found == results_.end()) return;
+  count_objects(found->second, -1);
+  results_.erase(found);
+}
+
+void OpenResults::count_objects(const OpenResult& result, int by) {
+  for (const Hash& hash :
+       {result.workunit, result.task->snapshot, result.task->shard}) {
+    int& uses = uses_[hash];
+    uses += by;
+    if (uses == 0) uses_.erase(hash);
+  }
+}
+
+bool OpenResults::names(const Hash& object) const {
+  std::lock_guard lock(mutex_);
+  return uses_.contains(object);
+}
+
+std::optional<OpenResult> OpenResults::find(ResultId id) const {
+  std::lock_guard lock(mutex_);
+  auto found = results_.find(id);
+  if (found == results_.end()) return std::nullopt;
+  return found->second;
+}
+
+void OpenResults::set_uploaded(ResultId id, const Hash& update,
+                               std::uint64_t size) {
+  std::lock_guard lock(mutex_);
+  auto found = results_.find(id);
+  if (found == results_.end()) return;
+  found->second.uploaded = update;
+  found->second.uploaded_bytes = size;
+}
+
+}  // namespace quorate

@@ -1,0 +1,42 @@
+// The folder of a project: where everything lies, and the keys.
+#pragma once
+
+#include "base/crypto.h"
+#include "base/file.h"
+#include "workunits/sealed.h"
+
+namespace quorate {
+
+struct ProjectFolder {
+  fs::path root;
+
+  fs::path settings() const { return root / "quorate.toml"; }
+  fs::path keys() const { return root / "keys"; }
+  fs::path project_key() const { return keys() / "project.key"; }
+  fs::path house_key() const { return keys() / "house.key"; }
+  fs::path tls_certificate() const { return keys() / "tls.crt"; }
+  fs::path tls_key() const { return keys() / "tls.key"; }
+  fs::path database() const { return root / "db" / "quorate.sqlite"; }
+  fs::path objects() const { return root / "objects"; }
+  fs::path temporary() const { return root / "tmp"; }
+  fs::path uploads() const { return root / "uploads"; }
+  fs::path datasets() const { return root / "datasets"; }
+  fs::path log() const { return root / "log" / "quorate.log"; }
+  fs::path lock() const { return root / "run" / "lock"; }
+  fs::path admin_socket() const { return root / "run" / "admin.sock"; }
+};
+
+struct ProjectKeys {
+  PrivateKey project;
+  PrivateKey house;
+  ProjectId id;
+};
+
+// Makes a new project: folders, keys, settings file, TLS certificate. Throws
+// usage if there is a project already, or the folder holds something else.
+void create_project(const ProjectFolder& folder, const std::string& name,
+                    const std::string& url);
+// Throws usage, saying how to make one, if there is no project.
+ProjectKeys load_keys(const ProjectFolder& folder);
+
+}  // namespace quorate

@@ -1,0 +1,58 @@
+#include "server/project_state.h"
+
+#include "base/log.h"
+
+namespace quorate {
+
+ProjectState::ProjectState(const ProjectFolder& where,
+                           const ServerSettings& options,
+                           const ProjectKeys& project_keys, const Clock& time,
+                           Store& database, ObjectStore& object_store)
+    : folder(where),
+      settings(options),
+      keys(project_keys),
+      clock(time),
+      store(database),
+      objects(object_store),
+      hosts(database),
+      feeder(database, object_store) {
+  for (const Run& run : store.runs()) {
+    runs.emplace(run.key, load_run(run, store, objects, folder));
+  }
+  Instant until = clock.now() + settings.lease;
+  for (auto& [id, live] : feeder.units()) {
+    for (const Result& result : live.results) {
+      if (result.server_state != ServerState::in_progress) continue;
+      leases.grant(result.id, until);
+      open_results.add({result.id, result.host, hosts.host(result.host)->key,
+                        result.nonce, live.unit.object,
+                        std::make_shared<const TrainingTask>(live.task),
+                        Hash{}});
+    }
+  }
+}
+
+TrainingRun* ProjectState::run_by_name(const std::string& name) {
+  for (auto& [key, training] : runs) {
+    if (training.run.name == name) return &training;
+  }
+  return nullptr;
+}
+
+std::vector<HostId> ProjectState::active_hosts() const {
+  return hosts.active_since(clock.now() - settings.lease);
+}
+
+void ProjectState::record(const std::string& kind, RunKey run, HostId host,
+                          const std::string& text) {
+  Event event;
+  event.time = clock.unix_ms();
+  event.kind = kind;
+  event.run = run;
+  event.host = host;
+  event.text = text;
+  store.insert_events({&event, 1});
+  log_info(kind, {{"run", run}, {"host", host}, {"text", text}});
+}
+
+}  // namespace quorate

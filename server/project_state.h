@@ -1,0 +1,49 @@
+// What the daemons share: the project's memory, as the writer's thread sees it.
+// Everything here can be rebuilt from the store and the objects.
+#pragma once
+
+#include <map>
+
+#include "server/feeder.h"
+#include "server/hosts.h"
+#include "server/leases.h"
+#include "server/open_results.h"
+#include "server/project_folder.h"
+#include "server/settings.h"
+#include "server/store/store.h"
+#include "server/training_run.h"
+#include "workunits/object_store.h"
+
+namespace quorate {
+
+struct ProjectState {
+  // Loads everything: users, hosts, live workunits, runs.
+  ProjectState(const ProjectFolder& where, const ServerSettings& options,
+               const ProjectKeys& project_keys, const Clock& time,
+               Store& database, ObjectStore& object_store);
+
+  const ProjectFolder& folder;
+  const ServerSettings& settings;
+  const ProjectKeys& keys;
+  const Clock& clock;
+  Store& store;
+  ObjectStore& objects;
+  HostTable hosts;
+  Feeder feeder;
+  OpenResults open_results;
+  Leases leases;
+  Reservations reservations;
+  std::map<RunKey, TrainingRun> runs;
+  // The host that stands for the server's own workers.
+  HostId house_host = 0;
+
+  TrainingRun& run(RunKey key) { return runs.at(key); }
+  TrainingRun* run_by_name(const std::string& name);
+  // Volunteers' hosts that were heard from within one lease.
+  std::vector<HostId> active_hosts() const;
+  // Writes an event that people can read later; logs it too.
+  void record(const std::string& kind, RunKey run, HostId host,
+              const std::string& text);
+};
+
+}  // namespace quorate

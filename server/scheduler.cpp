@@ -1,0 +1,324 @@
+#include "server/scheduler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/crypto.h"
+#include "base/log.h"
+
+namespace quorate {
+namespace {
+
+bool holds(const protocol::WorkRequest& request, ResultId id) {
+  return std::any_of(
+      request.holding.begin(), request.holding.end(),
+      [id](const protocol::Progress& p) { return p.result == id; });
+}
+
+// Its lease ran out while the unit is still open: what the host computes may
+// yet make the quorum.
+bool is_late_but_welcome(const LiveUnit& live, const Result& result) {
+  return result.outcome == ResultOutcome::no_reply &&
+         live.unit.state == WorkunitState::open;
+}
+
+// When to ask again a server that is leaving.
+constexpr Seconds kClosedRetry{1};
+
+}  // namespace
+
+Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
+    : state_(state), maker_(maker), writer_(writer) {}
+
+void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
+                             Answer answer) {
+  // A host that asks again has given up its first question.
+  auto earlier = waiting_.find(id);
+  if (earlier != waiting_.end()) {
+    answer_later(std::move(earlier->second.answer),
+                 std::move(earlier->second.reply));
+    waiting_.erase(earlier);
+  }
+  Host& host = *state_.hosts.host(id);
+  if (!request.device.empty() && host.device != request.device) {
+    host.device = request.device;
+    state_.hosts.changed(id);
+  }
+  protocol::WorkReply reply;
+  renew(host, request, reply);
+  resend_lost(host, request, reply.assignments);
+  pick(host, request, reply.assignments);
+  bool has_news = !reply.assignments.empty() || !reply.cancel.empty() ||
+                  !reply.closed.empty();
+  if (is_closed_) reply.retry_after = kClosedRetry;
+  if (has_news || is_closed_ || request.want == 0 ||
+      request.wait.count() <= 0) {
+    answer_later(std::move(answer), std::move(reply));
+    return;
+  }
+  waiting_[id] = {request, std::move(reply), state_.clock.now() + request.wait,
+                  std::move(answer)};
+}
+
+void Scheduler::heartbeat(HostId id, const protocol::WorkRequest& request,
+                          Answer answer) {
+  protocol::WorkReply reply;
+  renew(*state_.hosts.host(id), request, reply);
+  answer_later(std::move(answer), std::move(reply));
+}
+
+void Scheduler::renew(const Host& host, const protocol::WorkRequest& request,
+                      protocol::WorkReply& reply) {
+  state_.hosts.touch(*state_.hosts.host(host.id), state_.clock.now(),
+                     state_.clock.unix_ms());
+  Instant until = state_.clock.now() + state_.settings.lease;
+  for (const protocol::Progress& progress : request.holding) {
+    LiveUnit* live = state_.feeder.find_by_result(progress.result);
+    const Result* result = live ? live->find(progress.result) : nullptr;
+    if (result != nullptr && result->host == host.id) {
+      if (result->server_state == ServerState::in_progress) {
+        state_.leases.renew(result->id, until);
+      } else if (result->outcome != ResultOutcome::success &&
+                 !is_late_but_welcome(*live, *result)) {
+        reply.cancel.push_back(result->id);
+      }
+      continue;
+    }
+    // Not live: judged, given up, or never ours. Only a reported result has a
+    // payload that may now be forgotten; the rest is to be stopped.
+    std::optional<Result> old = state_.store.result(progress.result);
+    bool is_reported =
+        old && old->host == host.id && old->outcome == ResultOutcome::success;
+    (is_reported ? reply.closed : reply.cancel).push_back(progress.result);
+  }
+}
+
+void Scheduler::resend_lost(const Host& host,
+                            const protocol::WorkRequest& request,
+                            std::vector<Assignment>& out) {
+  for (ResultId id : state_.feeder.in_progress(host.id)) {
+    if (out.size() >= request.want) return;
+    if (holds(request, id)) continue;
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    if (live->unit.state == WorkunitState::cancelled) continue;
+    out.push_back(describe(*live, *live->find(id)));
+    state_.leases.grant(id, state_.clock.now() + state_.settings.lease);
+    log_debug("result sent again", {{"result", id}, {"host", host.id}});
+  }
+}
+
+void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
+                     std::vector<Assignment>& out) {
+  while (out.size() < request.want &&
+         state_.feeder.in_progress(host.id).size() <
+             state_.settings.max_results_per_host) {
+    if (Result* result = unsent_for(host)) {
+      LiveUnit& live = *state_.feeder.find(result->workunit);
+      out.push_back(send(live, *result, host));
+      continue;
+    }
+    LiveUnit* live = make_unit(host, request.speed_flops);
+    if (live == nullptr) return;
+    out.push_back(send(*live, live->results.front(), host));
+    for (std::size_t i = 1; i < live->results.size(); ++i) {
+      reserve(*live, live->results[i].id);
+    }
+  }
+}
+
+Result* Scheduler::unsent_for(const Host& host) {
+  for (ResultId id : state_.feeder.unsent()) {
+    std::optional<HostId> kept = state_.reservations.host(id);
+    if (kept && *kept != host.id) continue;
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    if (state_.run(live->unit.run).run.state != RunState::running) continue;
+    if (is_wanted_by_house(live->unit.id)) continue;
+    if (!suits(live->results, host.user_id)) continue;
+    return live->find(id);
+  }
+  return nullptr;
+}
+
+LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {
+  LiveUnit* live = maker_.make(speed_flops);
+  if (live != nullptr) {
+    log_debug("unit made", {{"unit", live->unit.id},
+                            {"version", live->unit.base_version},
+                            {"host", host.id}});
+  }
+  return live;
+}
+
+Assignment Scheduler::send(LiveUnit& live, Result& result, const Host& host) {
+  result.server_state = ServerState::in_progress;
+  result.host = host.id;
+  result.user = host.user_id;
+  result.sent = state_.clock.unix_ms();
+  fill_secret_random(result.nonce.bytes);
+  state_.feeder.save(result);
+  state_.reservations.end(result.id);
+  // A house worker needs no lease: this process knows when it ends.
+  if (host.id != state_.house_host) {
+    state_.leases.grant(result.id, state_.clock.now() + state_.settings.lease);
+  }
+  state_.open_results.add(
+      {result.id, host.id, host.key, result.nonce, live.unit.object,
+       std::make_shared<const TrainingTask>(live.task), Hash{}});
+  return describe(live, result);
+}
+
+Assignment Scheduler::describe(const LiveUnit& live,
+                               const Result& result) const {
+  auto reference = [this](ObjectKind kind, const Hash& hash) {
+    return ObjectRef{kind, hash, state_.objects.size(hash).value_or(0)};
+  };
+  return {result.id,
+          result.nonce,
+          {reference(ObjectKind::workunit, live.unit.object),
+           reference(ObjectKind::snapshot, live.unit.snapshot),
+           reference(ObjectKind::shard, live.unit.shard)},
+          state_.settings.lease};
+}
+
+std::vector<Candidate> Scheduler::candidates() const {
+  std::vector<Candidate> all;
+  for (HostId id : state_.active_hosts()) {
+    bool is_waiting =
+        waiting_.contains(id) && state_.feeder.in_progress(id).empty();
+    all.push_back({id, state_.hosts.hosts().at(id).user_id, is_waiting});
+  }
+  return all;
+}
+
+// A user for whom another replica of the unit is kept cannot have this one too.
+std::vector<Candidate> Scheduler::candidates_without_replica_of(
+    const LiveUnit& live, ResultId result) const {
+  std::set<UserId> users;
+  for (const Result& other : live.results) {
+    std::optional<HostId> kept = state_.reservations.host(other.id);
+    if (kept && other.id != result) {
+      users.insert(state_.hosts.hosts().at(*kept).user_id);
+    }
+  }
+  std::vector<Candidate> all = candidates();
+  std::erase_if(all,
+                [&](const Candidate& c) { return users.contains(c.user); });
+  return all;
+}
+
+void Scheduler::reserve(LiveUnit& live, ResultId result) {
+  std::optional<HostId> host =
+      draw_host(live.results, candidates_without_replica_of(live, result),
+                secret_random_u64(), secret_random_u64());
+  is_awake_ = true;
+  if (!host) {
+    state_.reservations.end(result);
+    return;
+  }
+  state_.reservations.keep(result, *host,
+                           state_.clock.now() + state_.settings.reservation);
+}
+
+bool Scheduler::has_volunteer_for(const LiveUnit& live) const {
+  std::vector<Candidate> all = candidates();
+  return std::any_of(all.begin(), all.end(), [&](const Candidate& c) {
+    return suits(live.results, c.user);
+  });
+}
+
+void Scheduler::serve_waiting() {
+  // A unit made for one host brings replicas for others that wait, perhaps for
+  // one that was looked at already.
+  while (std::exchange(is_awake_, false)) serve_each_waiting();
+}
+
+void Scheduler::serve_each_waiting() {
+  std::vector<HostId> ids;
+  for (const auto& [id, waiting] : waiting_) ids.push_back(id);
+  for (HostId id : ids) {
+    Waiting& waiting = waiting_.at(id);
+    pick(*state_.hosts.host(id), waiting.request, waiting.reply.assignments);
+    if (waiting.reply.assignments.empty()) continue;
+    answer_later(std::move(waiting.answer), std::move(waiting.reply));
+    waiting_.erase(id);
+  }
+}
+
+void Scheduler::tick() {
+  Instant now = state_.clock.now();
+  for (ResultId id : state_.reservations.take_expired(now)) {
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    if (live != nullptr) reserve(*live, id);
+  }
+  std::vector<HostId> late;
+  for (const auto& [id, waiting] : waiting_) {
+    // Who waits is there, although a long poll may outlast a lease.
+    state_.hosts.touch(*state_.hosts.host(id), now, state_.clock.unix_ms());
+    if (waiting.until <= now) late.push_back(id);
+  }
+  for (HostId id : late) {
+    Waiting& waiting = waiting_.at(id);
+    answer_later(std::move(waiting.answer), std::move(waiting.reply));
+    waiting_.erase(id);
+  }
+}
+
+void Scheduler::close() {
+  is_closed_ = true;
+  for (auto& [id, waiting] : waiting_) {
+    waiting.reply.retry_after = kClosedRetry;
+    answer_later(std::move(waiting.answer), std::move(waiting.reply));
+  }
+  waiting_.clear();
+}
+
+void Scheduler::answer_later(Answer answer, protocol::WorkReply reply) {
+  writer_.after_commit(
+      [answer = std::move(answer), reply = std::move(reply)]() mutable {
+        answer(std::move(reply));
+      });
+}
+
+std::optional<Assignment> Scheduler::work_for_house() {
+  LiveUnit* live = house_unit();
+  if (live == nullptr) return std::nullopt;
+  Result* unsent = nullptr;
+  for (Result& result : live->results) {
+    if (result.server_state == ServerState::unsent) unsent = &result;
+  }
+  const Host& house = *state_.hosts.host(state_.house_host);
+  return send(*live, *unsent, house);
+}
+
+LiveUnit* Scheduler::house_unit() {
+  auto has_unsent = [](const LiveUnit& live) {
+    return std::any_of(
+        live.results.begin(), live.results.end(),
+        [](const Result& r) { return r.server_state == ServerState::unsent; });
+  };
+  for (WorkunitId id :
+       std::vector<WorkunitId>(house_units_.begin(), house_units_.end())) {
+    LiveUnit* live = state_.feeder.find(id);
+    house_units_.erase(id);
+    if (live != nullptr && has_unsent(*live)) return live;
+  }
+  if (!is_house_needed()) return nullptr;
+  for (ResultId id : state_.feeder.unsent()) {
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    bool runs = state_.run(live->unit.run).run.state == RunState::running;
+    if (runs && suits(live->results, kHouseUser)) return live;
+  }
+  return state_.active_hosts().empty() ? maker_.make(0) : nullptr;
+}
+
+bool Scheduler::is_house_needed() const {
+  if (state_.active_hosts().empty()) return true;
+  // The end of a run: nothing new can be made and replicas are left over.
+  return std::any_of(state_.runs.begin(), state_.runs.end(),
+                     [](const auto& entry) {
+                       return entry.second.run.state == RunState::running &&
+                              entry.second.is_handed_out();
+                     });
+}
+
+}  // namespace quorate

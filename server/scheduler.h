@@ -1,0 +1,95 @@
+// Answers hosts that ask for work. Both doors come here; so do the server's own
+// workers. Used by the writer's thread only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "protocol/native/messages.h"
+#include "server/matching.h"
+#include "server/project_state.h"
+#include "server/unit_maker.h"
+#include "server/writer.h"
+
+namespace quorate {
+
+class Scheduler {
+ public:
+  using Answer = std::function<void(protocol::WorkReply)>;
+
+  Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer);
+
+  // Renews the leases of what the host holds, tells it what to drop, and sends
+  // it work. With nothing to send, the answer waits up to request.wait for
+  // work. A result that the host should hold and does not name is sent again.
+  // answer is called once, after the commit. The failures in the request are
+  // not handled here: see Transitioner::on_failed.
+  void request_work(HostId host, const protocol::WorkRequest& request,
+                    Answer answer);
+  // The same without work.
+  void heartbeat(HostId host, const protocol::WorkRequest& request,
+                 Answer answer);
+
+  // One unit for a house worker, or nullopt: a tie to break first, then, when
+  // no volunteer is active or the run is at its end, whatever is unsent or can
+  // be made.
+  std::optional<Assignment> work_for_house();
+  void wants_house(WorkunitId unit) { house_units_.insert(unit); }
+  bool is_wanted_by_house(WorkunitId unit) const {
+    return house_units_.contains(unit);
+  }
+
+  // Draws a host for an unsent result and keeps it for that host; with nobody
+  // to draw, whoever suits and asks first gets it.
+  void reserve(LiveUnit& live, ResultId result);
+  // Whether some active volunteer may compute another result of this unit.
+  bool has_volunteer_for(const LiveUnit& live) const;
+
+  // There may be work now for hosts that wait.
+  void wake() { is_awake_ = true; }
+  // Serves hosts that wait: call at the end of a batch of changes.
+  void serve_waiting();
+  // Draws again for replicas whose host did not come, and answers hosts that
+  // waited long enough. Call now and then.
+  void tick();
+  // The server leaves: answers all who wait, and from now on nobody waits.
+  void close();
+
+ private:
+  struct Waiting {
+    protocol::WorkRequest request;
+    protocol::WorkReply reply;
+    Instant until;
+    Answer answer;
+  };
+
+  void renew(const Host& host, const protocol::WorkRequest& request,
+             protocol::WorkReply& reply);
+  void pick(Host& host, const protocol::WorkRequest& request,
+            std::vector<Assignment>& out);
+  void resend_lost(const Host& host, const protocol::WorkRequest& request,
+                   std::vector<Assignment>& out);
+  Result* unsent_for(const Host& host);
+  LiveUnit* make_unit(const Host& host, double speed_flops);
+  Assignment send(LiveUnit& live, Result& result, const Host& host);
+  Assignment describe(const LiveUnit& live, const Result& result) const;
+  void serve_each_waiting();
+  std::vector<Candidate> candidates() const;
+  std::vector<Candidate> candidates_without_replica_of(const LiveUnit& live,
+                                                       ResultId result) const;
+  LiveUnit* house_unit();
+  bool is_house_needed() const;
+  void answer_later(Answer answer, protocol::WorkReply reply);
+
+  ProjectState& state_;
+  UnitMaker& maker_;
+  Writer& writer_;
+  std::map<HostId, Waiting> waiting_;
+  std::set<WorkunitId> house_units_;
+  bool is_awake_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace quorate

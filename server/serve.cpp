@@ -1,0 +1,165 @@
+#include "server/serve.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "server/admin/service.h"
+#include "server/http/server.h"
+#include "server/http/tls.h"
+#include "server/native_door.h"
+#include "server/page_routes.h"
+#include "server/project.h"
+
+namespace quorate {
+namespace {
+
+struct Endpoint {
+  std::string address;
+  std::uint16_t port = 0;
+};
+
+Endpoint parse_endpoint(const std::string& text) {
+  std::size_t colon = text.rfind(':');
+  Endpoint endpoint;
+  bool is_good = colon != std::string::npos;
+  if (is_good) {
+    endpoint.address = text.substr(0, colon);
+    if (endpoint.address.size() > 2 && endpoint.address.front() == '[') {
+      endpoint.address =
+          endpoint.address.substr(1, endpoint.address.size() - 2);
+    }
+    const char* first = text.data() + colon + 1;
+    const char* last = text.data() + text.size();
+    auto [end, error] = std::from_chars(first, last, endpoint.port);
+    is_good = error == std::errc() && end == last && first != last;
+  }
+  if (!is_good) {
+    throw Error(ErrorKind::usage,
+                fmt::format("serve: listen \"{}\": expected ADDRESS:PORT, for "
+                            "example 0.0.0.0:8470",
+                            text));
+  }
+  return endpoint;
+}
+
+bool is_loopback(const std::string& address) {
+  return address.starts_with("127.") || address == "::1" ||
+         address == "localhost";
+}
+
+std::optional<TlsFiles> tls_files(const ServeOptions& options,
+                                  const Endpoint& endpoint,
+                                  const ProjectFolder& folder) {
+  bool is_plain = options.settings.plain_http || is_loopback(endpoint.address);
+  if (is_plain && !options.force_tls) return std::nullopt;
+  if (!options.settings.tls_certificate.empty()) {
+    return TlsFiles{options.settings.tls_certificate, options.settings.tls_key};
+  }
+  return TlsFiles{folder.tls_certificate(), folder.tls_key()};
+}
+
+HttpOptions http_options(const ServerSettings& settings) {
+  HttpOptions options;
+  options.threads = settings.io_threads;
+  options.limits.max_connections = settings.max_connections;
+  options.limits.max_connections_per_address =
+      settings.max_connections_per_address;
+  return options;
+}
+
+// Signals become a wait: nothing runs in a handler.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+  void wait() {
+    int signal = 0;
+    sigwait(&set_, &signal);
+  }
+
+ private:
+  sigset_t set_{};
+};
+
+// A connection is a descriptor, and the usual limit is 1024.
+void allow_many_descriptors() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void print_address(const Project& project, const Endpoint& endpoint,
+                   std::uint16_t port, bool is_tls) {
+  std::string host = endpoint.address.find(':') == std::string::npos
+                         ? endpoint.address
+                         : "[" + endpoint.address + "]";
+  std::string url =
+      fmt::format("{}://{}:{}", is_tls ? "https" : "http", host, port);
+  fmt::print(
+      "Serving {} on {}\n"
+      "Volunteers type:\n"
+      "  quorate-client attach {}#{}\n"
+      "  quorate-client run\n",
+      project.folder().root.string(), url, url, fingerprint(project.keys().id));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void serve(const fs::path& root, const ServeOptions& options) {
+  StopSignals signals;  // before any thread starts, so that all inherit it
+  allow_many_descriptors();
+  Endpoint endpoint = parse_endpoint(options.settings.listen);
+  bool has_failed = false;
+  Project project(root, options.settings, options.roles,
+                  [&has_failed](const std::string&) {
+                    has_failed = true;
+                    ::kill(::getpid(), SIGTERM);
+                  });
+  start_logging(LogLevel::info, project.folder().log().string());
+  std::optional<TlsFiles> tls = tls_files(options, endpoint, project.folder());
+  NativeDoor door(
+      project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
+  PageRoutes page(project);
+  AdminService admin(project);
+  Router routes;
+  door.add_routes(routes);
+  page.add_routes(routes);
+  Router admin_routes;
+  admin.add_routes(admin_routes);
+
+  HttpServer http(http_options(options.settings));
+  std::uint16_t port =
+      http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
+  http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
+  project.start();
+  page.start();
+  http.start();
+  print_address(project, endpoint, port, tls.has_value());
+  log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
+  signals.wait();
+  log_info("stopping");
+  project.begin_stop();
+  http.stop();
+  project.stop();
+  if (has_failed) {
+    throw Error(ErrorKind::io,
+                "serve: the store failed: see " +
+                    project.folder().log().string() +
+                    ": free or mend the disk and start again: nothing that "
+                    "was acknowledged is lost");
+  }
+}
+
+}  // namespace quorate

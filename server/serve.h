@@ -1,0 +1,19 @@
+// Runs a project until it is told to stop.
+#pragma once
+
+#include "server/daemons.h"
+#include "server/settings.h"
+
+namespace quorate {
+
+struct ServeOptions {
+  ServerSettings settings;
+  Roles roles;
+  bool force_tls = false;  // also on loopback
+};
+
+// Opens the project, listens, prints where, and serves until SIGTERM or SIGINT.
+// Throws what keeps it from starting; io if the store or the disk is lost.
+void serve(const fs::path& root, const ServeOptions& options);
+
+}  // namespace quorate

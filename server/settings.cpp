@@ -1,0 +1,201 @@
+#include "server/settings.h"
+
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+// One setting: its name, its meaning for the operator, and how to move it
+// between the file and the struct.
+struct Entry {
+  std::string name;
+  std::string comment;
+  std::function<std::string(const ServerSettings&)> write;
+  // False if the value has the wrong kind or is out of range.
+  std::function<bool(ServerSettings&, const toml::node&)> read;
+  std::string expected;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      out += fmt::format("\\u{:04x}", code);
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+Entry text(std::string name, std::string ServerSettings::*member,
+           std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) { return quoted(s.*member); },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<std::string>();
+            if (value) s.*member = *value;
+            return value.has_value();
+          },
+          "a text in quotes"};
+}
+
+Entry flag(std::string name, bool ServerSettings::*member,
+           std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return std::string(s.*member ? "true" : "false");
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<bool>();
+            if (value) s.*member = *value;
+            return value.has_value();
+          },
+          "true or false"};
+}
+
+template <class T>
+Entry number(std::string name, T ServerSettings::*member, std::int64_t least,
+             std::int64_t most, std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member, least, most](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<std::int64_t>();
+            if (!value || *value < least || *value > most) return false;
+            s.*member = static_cast<T>(*value);
+            return true;
+          },
+          fmt::format("a whole number from {} to {}", least, most)};
+}
+
+Entry seconds(std::string name, Seconds ServerSettings::*member, double least,
+              double most, std::string comment) {
+  return {std::move(name), std::move(comment) + " Seconds.",
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", (s.*member).count());
+          },
+          [member, least, most](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= least && *value <= most)) return false;
+            s.*member = Seconds(*value);
+            return true;
+          },
+          fmt::format("a number of seconds from {} to {}", least, most)};
+}
+
+std::vector<Entry> entries() {
+  using S = ServerSettings;
+  return {
+      text("name", &S::name, "What volunteers see."),
+      text("url", &S::url,
+           "Where volunteers reach this server, e.g. https://host:8470"),
+      text("listen", &S::listen, "Address and port to listen on."),
+      flag("plain_http", &S::plain_http,
+           "Serve without TLS beyond loopback: only behind a proxy that ends "
+           "TLS."),
+      text("tls_certificate", &S::tls_certificate,
+           "PEM file; empty: the self-signed certificate in keys/."),
+      text("tls_key", &S::tls_key, "PEM file of its key."),
+      number("io_threads", &S::io_threads, 1, 64, "Threads of the web front."),
+      number("max_connections", &S::max_connections, 8, 1000000,
+             "Connections at one time."),
+      number("max_connections_per_address", &S::max_connections_per_address, 1,
+             1000000, "Connections at one time from one address."),
+      seconds("lease", &S::lease, 1, 86400,
+              "How long a host may be silent before its results go to others."),
+      seconds("heartbeat", &S::heartbeat, 0.2, 3600,
+              "How often hosts report that they are there."),
+      seconds("reservation", &S::reservation, 0.1, 600,
+              "How long a replica waits for the host that was drawn for it."),
+      number("max_results_per_host", &S::max_results_per_host, 1, 1024,
+             "Results that one host may hold."),
+      number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
+             "Uploads are refused when less is free, in MiB."),
+      number("house_workers", &S::house_workers, 0, 64,
+             "Trusted workers that the server starts: they evaluate, break "
+             "ties, and compute when nobody else does."),
+      number("house_threads", &S::house_threads, 1, 256,
+             "Threads of each house worker."),
+      seconds("evaluate_every", &S::evaluate_every, 0, 86400,
+              "At most one evaluation in this time, and"),
+      number("evaluate_every_versions", &S::evaluate_every_versions, 1, 1000000,
+             "at most one in so many versions."),
+  };
+}
+
+[[noreturn]] void refuse(const fs::path& path, const toml::node& node,
+                         const std::string& what) {
+  throw Error(ErrorKind::usage,
+              fmt::format("settings {}, line {}: {}", path.string(),
+                          node.source().begin.line, what));
+}
+
+std::string known_names(const std::vector<Entry>& all) {
+  std::string names;
+  for (const Entry& entry : all) {
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+ServerSettings load_settings(const fs::path& path) {
+  toml::table table;
+  try {
+    table = toml::parse(read_text_file(path, 1 << 20), path.string());
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::usage,
+                fmt::format("settings {}, line {}: {}", path.string(),
+                            error.source().begin.line,
+                            std::string(error.description())));
+  }
+  std::vector<Entry> all = entries();
+  ServerSettings settings;
+  for (auto&& [key, node] : table) {
+    std::string name(key.str());
+    auto entry = std::find_if(all.begin(), all.end(),
+                              [&](const Entry& e) { return e.name == name; });
+    if (entry == all.end()) {
+      refuse(path, node,
+             fmt::format("unknown setting \"{}\": known are {}", name,
+                         known_names(all)));
+    }
+    if (!entry->read(settings, node)) {
+      refuse(path, node,
+             fmt::format("\"{}\": expected {}", name, entry->expected));
+    }
+  }
+  if (settings.heartbeat >= settings.lease) {
+    throw Error(ErrorKind::usage,
+                fmt::format("settings {}: heartbeat ({} s) must be shorter "
+                            "than lease ({} s), else every lease ends",
+                            path.string(), settings.heartbeat.count(),
+                            settings.lease.count()));
+  }
+  return settings;
+}
+
+std::string settings_template(const ServerSettings& settings) {
+  std::string text =
+      "# Settings of this project; restart the server after a "
+      "change.\n";
+  for (const Entry& entry : entries()) {
+    text += fmt::format("\n# {}\n{} = {}\n", entry.comment, entry.name,
+                        entry.write(settings));
+  }
+  return text;
+}
+
+}  // namespace quorate

@@ -1,0 +1,50 @@
+// The operator's settings, quorate.toml: every setting and its default.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+#include "base/file.h"
+
+namespace quorate {
+
+struct ServerSettings {
+  std::string name = "Quorate project";
+  // Where volunteers reach the server; shown by `init` and on the page.
+  std::string url;
+
+  // Address and port of the native door and the page.
+  std::string listen = "127.0.0.1:8470";
+  // Serve without TLS beyond loopback: for a proxy that ends TLS in front.
+  bool plain_http = false;
+  // PEM files; empty: the self-signed pair that `init` made.
+  std::string tls_certificate;
+  std::string tls_key;
+  std::uint32_t io_threads = 1;
+  std::uint32_t max_connections = 10000;
+  std::uint32_t max_connections_per_address = 256;
+
+  // How long a host may be silent before its results go to others.
+  Seconds lease{120};
+  Seconds heartbeat{30};
+  // How long a replica waits for the host that was drawn for it.
+  Seconds reservation{5};
+  std::uint32_t max_results_per_host = 16;
+  // Uploads are refused when the disk has less than this left.
+  std::uint64_t disk_reserve_mb = 512;
+
+  std::uint32_t house_workers = 1;
+  std::uint32_t house_threads = 1;
+  // A version is published and evaluated when both have passed since the last.
+  Seconds evaluate_every{2};
+  std::uint32_t evaluate_every_versions = 10;
+};
+
+// Throws usage, naming file, line and the known settings, for an unknown key
+// or a value of the wrong kind or out of range.
+ServerSettings load_settings(const fs::path& path);
+// The text of a new settings file: every setting, commented with its meaning.
+std::string settings_template(const ServerSettings& settings);
+
+}  // namespace quorate

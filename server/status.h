@@ -1,0 +1,34 @@
+// What people and programs are shown of a project, as JSON: the tables of the
+// CLI, the data of the page. Nothing of a unit is shown before its verdict.
+// Used by the writer's thread only.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "server/project_state.h"
+
+namespace quorate::status {
+
+// {runs, hosts_active, results_in_progress, results_waiting,
+//  results_per_minute}
+nlohmann::json summary(ProjectState& state);
+// {run, state, rule, version, results_assimilated, ..., accuracy,
+//  best_accuracy}; see docs/protocol.md.
+nlohmann::json run(ProjectState& state, const TrainingRun& training);
+nlohmann::json hosts(ProjectState& state);
+nlohmann::json workunits(ProjectState& state, const TrainingRun& training,
+                         const Page& page);
+nlohmann::json results(ProjectState& state, const TrainingRun& training,
+                       const Page& page);
+// Published and evaluated versions, oldest first.
+nlohmann::json snapshots(ProjectState& state, const TrainingRun& training);
+// Rejected results with the reasons, newest first.
+nlohmann::json rejected(ProjectState& state, const TrainingRun& training,
+                        const Page& page);
+nlohmann::json events(ProjectState& state, const Page& page);
+// All that the page shows.
+nlohmann::json everything(ProjectState& state);
+// Prometheus text.
+std::string metrics(ProjectState& state);
+
+}  // namespace quorate::status

@@ -1,0 +1,259 @@
+#include "server/store/sqlite/schema.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+namespace {
+
+// States stand as numbers in the indexes and triggers below, and an index is
+// only used by a query with the same numbers.
+static_assert(static_cast<int>(WorkunitState::open) == 0);
+static_assert(static_cast<int>(WorkunitState::validated) == 1);
+static_assert(static_cast<int>(WorkunitState::assimilated) == 2);
+static_assert(static_cast<int>(WorkunitState::failed) == 6);
+static_assert(static_cast<int>(ServerState::in_progress) == 4);
+static_assert(static_cast<int>(ValidateState::valid) == 1);
+static_assert(static_cast<int>(ValidateState::invalid) == 2);
+static_assert(kHouseUser == 1);
+
+constexpr const char* kFirstSchema = R"sql(
+CREATE TABLE users (
+  id INTEGER PRIMARY KEY,
+  public_key BLOB NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  credit REAL NOT NULL,
+  created INTEGER NOT NULL
+) STRICT;
+INSERT INTO users VALUES (1, zeroblob(32), 'house workers', 0,
+                          CAST(strftime('%s', 'now') AS INTEGER) * 1000);
+
+CREATE TABLE hosts (
+  id INTEGER PRIMARY KEY,
+  user INTEGER NOT NULL REFERENCES users,
+  public_key BLOB NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  door TEXT NOT NULL,
+  device TEXT NOT NULL,
+  platform TEXT NOT NULL,
+  speed_flops REAL NOT NULL,
+  valid INTEGER NOT NULL,
+  invalid INTEGER NOT NULL,
+  errors INTEGER NOT NULL,
+  credit REAL NOT NULL,
+  created INTEGER NOT NULL,
+  last_seen INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY,
+  run_id BLOB NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
+  state_reason TEXT NOT NULL,
+  model TEXT NOT NULL,
+  dataset TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  batch INTEGER NOT NULL,
+  local_steps INTEGER NOT NULL,
+  epochs INTEGER NOT NULL,
+  learning_rate REAL NOT NULL,
+  momentum REAL NOT NULL,
+  weight_decay REAL NOT NULL,
+  lr_schedule TEXT NOT NULL,
+  rule TEXT NOT NULL,
+  rule_settings TEXT NOT NULL,
+  quorum INTEGER NOT NULL,
+  round_units INTEGER NOT NULL,
+  round_share REAL NOT NULL,
+  created INTEGER NOT NULL,
+  ended INTEGER NOT NULL,
+  cursor_next_unit INTEGER NOT NULL DEFAULT 0,
+  cursor_epoch INTEGER NOT NULL DEFAULT 0,
+  cursor_shard_position INTEGER NOT NULL DEFAULT 0,
+  cursor_step INTEGER NOT NULL DEFAULT 0,
+  cursor_steps_before INTEGER NOT NULL DEFAULT 0,
+  cursor_round INTEGER NOT NULL DEFAULT 0,
+  cursor_round_made INTEGER NOT NULL DEFAULT 0,
+  cursor_round_units INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE workunits (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs,
+  unit_index INTEGER NOT NULL,
+  object BLOB NOT NULL,
+  snapshot BLOB NOT NULL,
+  shard BLOB NOT NULL,
+  base_version INTEGER NOT NULL,
+  round INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  operations REAL NOT NULL,
+  min_quorum INTEGER NOT NULL,
+  target_results INTEGER NOT NULL,
+  max_error_results INTEGER NOT NULL,
+  max_total_results INTEGER NOT NULL,
+  state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 6),
+  canonical_result INTEGER REFERENCES results,
+  created INTEGER NOT NULL
+) STRICT;
+CREATE INDEX workunits_of_run ON workunits (run);
+CREATE INDEX workunits_live ON workunits (state) WHERE state IN (0, 1);
+
+CREATE TABLE results (
+  id INTEGER PRIMARY KEY,
+  workunit INTEGER NOT NULL REFERENCES workunits,
+  run INTEGER NOT NULL REFERENCES runs,
+  server_state INTEGER NOT NULL CHECK (server_state IN (2, 4, 5)),
+  outcome INTEGER NOT NULL CHECK (outcome IN (0, 1, 3, 4, 5, 6)),
+  validate_state INTEGER NOT NULL
+      CHECK (validate_state IN (0, 1, 2, 4, 5, 6)),
+  host INTEGER REFERENCES hosts,
+  user INTEGER REFERENCES users,
+  nonce BLOB NOT NULL,
+  update_hash BLOB NOT NULL,
+  claim_hash BLOB NOT NULL,
+  computed INTEGER NOT NULL CHECK (computed IN (1, 2)),
+  header BLOB NOT NULL,
+  header_signature BLOB NOT NULL,
+  credit REAL NOT NULL,
+  reason TEXT NOT NULL,
+  sent INTEGER NOT NULL,
+  received INTEGER NOT NULL
+) STRICT;
+CREATE INDEX results_of_workunit ON results (workunit);
+CREATE INDEX results_of_run ON results (run);
+CREATE INDEX results_in_progress ON results (workunit) WHERE server_state = 4;
+CREATE INDEX results_rejected ON results (run) WHERE validate_state = 2;
+CREATE INDEX results_received ON results (received) WHERE received > 0;
+
+-- Status displays ask for these twice a second: counting takes 10 ms at 50,000
+-- workunits, and the writer would wait; keeping them costs a few microseconds
+-- per change of state.
+CREATE TABLE run_totals (
+  run INTEGER PRIMARY KEY REFERENCES runs,
+  results_assimilated INTEGER NOT NULL DEFAULT 0,
+  results_rejected INTEGER NOT NULL DEFAULT 0,
+  results_valid INTEGER NOT NULL DEFAULT 0,
+  units_made INTEGER NOT NULL DEFAULT 0,
+  units_closed INTEGER NOT NULL DEFAULT 0,
+  samples INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TRIGGER totals_of_run AFTER INSERT ON runs BEGIN
+  INSERT INTO run_totals (run) VALUES (NEW.id);
+END;
+CREATE TRIGGER totals_of_new_workunit AFTER INSERT ON workunits BEGIN
+  UPDATE run_totals SET
+    units_made = units_made + 1,
+    units_closed = units_closed + (NEW.state > 1),
+    results_assimilated = results_assimilated + (NEW.state = 2),
+    samples = samples + (NEW.state = 2) * NEW.samples
+  WHERE run = NEW.run;
+END;
+CREATE TRIGGER totals_of_workunit AFTER UPDATE OF state ON workunits
+WHEN OLD.state <> NEW.state BEGIN
+  UPDATE run_totals SET
+    units_closed = units_closed + (NEW.state > 1) - (OLD.state > 1),
+    results_assimilated =
+        results_assimilated + (NEW.state = 2) - (OLD.state = 2),
+    samples = samples + (NEW.state = 2) * NEW.samples
+                      - (OLD.state = 2) * OLD.samples
+  WHERE run = NEW.run;
+END;
+CREATE TRIGGER totals_of_new_result AFTER INSERT ON results
+WHEN NEW.validate_state IN (1, 2) BEGIN
+  UPDATE run_totals SET
+    results_valid = results_valid + (NEW.validate_state = 1),
+    results_rejected = results_rejected + (NEW.validate_state = 2)
+  WHERE run = NEW.run;
+END;
+CREATE TRIGGER totals_of_result AFTER UPDATE OF validate_state ON results
+WHEN OLD.validate_state <> NEW.validate_state BEGIN
+  UPDATE run_totals SET
+    results_valid = results_valid + (NEW.validate_state = 1)
+                                  - (OLD.validate_state = 1),
+    results_rejected = results_rejected + (NEW.validate_state = 2)
+                                        - (OLD.validate_state = 2)
+  WHERE run = NEW.run;
+END;
+
+CREATE TABLE ledger (
+  run INTEGER NOT NULL REFERENCES runs,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  line TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  signature BLOB NOT NULL,
+  -- No result can change a model twice.
+  result INTEGER UNIQUE REFERENCES results,
+  PRIMARY KEY (run, seq),
+  CHECK ((kind = 'result') = (result IS NOT NULL))
+) STRICT;
+CREATE INDEX ledger_snapshots ON ledger (run, seq)
+    WHERE kind IN ('run', 'snapshot');
+
+CREATE TABLE evaluations (
+  run INTEGER NOT NULL REFERENCES runs,
+  version INTEGER NOT NULL,
+  published BLOB NOT NULL,
+  time INTEGER NOT NULL,
+  samples INTEGER NOT NULL,
+  loss REAL,  -- NULL: not a number
+  accuracy REAL,
+  PRIMARY KEY (run, version)
+) STRICT;
+
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  run INTEGER REFERENCES runs,
+  host INTEGER REFERENCES hosts,
+  text TEXT NOT NULL
+) STRICT;
+)sql";
+
+// Step n leads from schema n to n + 1. Only ever append: stores in the field
+// have gone through the earlier ones.
+constexpr std::array kSteps = {kFirstSchema};
+
+std::int64_t version_of(SqliteConnection& connection) {
+  std::int64_t version = connection.integer("PRAGMA user_version");
+  if (version < 0 || version > static_cast<std::int64_t>(kSteps.size())) {
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format("store {}: its schema is version {}, this program knows up "
+                    "to {}: use the newer program that changed it, or restore "
+                    "a backup from before",
+                    connection.path().string(), version, kSteps.size()));
+  }
+  return version;
+}
+
+}  // namespace
+
+void migrate(SqliteConnection& connection) {
+  if (version_of(connection) == static_cast<std::int64_t>(kSteps.size())) {
+    return;
+  }
+  connection.execute("BEGIN IMMEDIATE");
+  try {
+    // Another program may have been faster.
+    auto version = static_cast<std::size_t>(version_of(connection));
+    for (; version < kSteps.size(); ++version) {
+      connection.execute(kSteps.at(version));
+    }
+    connection.execute(fmt::format("PRAGMA user_version = {}", version));
+    connection.execute("COMMIT");
+  } catch (...) {
+    if (connection.in_transaction()) connection.execute("ROLLBACK");
+    throw;
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,284 @@
+#include "server/store/sqlite/sqlite_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/store/sqlite/rows.h"
+#include "server/store/sqlite/schema.h"
+
+namespace quorate {
+namespace {
+
+// As SQL takes it; a limit beyond is none.
+std::int64_t limit_of(std::uint64_t limit) {
+  return static_cast<std::int64_t>(
+      std::min<std::uint64_t>(limit, std::numeric_limits<std::int64_t>::max()));
+}
+
+template <class Row>
+std::vector<std::int64_t> insert_all(SqliteConnection& connection,
+                                     std::span<const Row> rows) {
+  std::vector<std::int64_t> ids;
+  ids.reserve(rows.size());
+  for (const Row& row : rows) ids.push_back(insert(connection, row));
+  return ids;
+}
+
+template <class Row>
+void update_all(SqliteConnection& connection, std::span<const Row> rows) {
+  for (const Row& row : rows) update(connection, row, row.id);
+}
+
+}  // namespace
+
+SqliteStore::SqliteStore(const fs::path& path) : connection_(path) {
+  migrate(connection_);
+}
+
+SqliteConnection& SqliteStore::changing() {
+  check(connection_.in_transaction(), "a change of the store before begin()");
+  return connection_;
+}
+
+void SqliteStore::begin() {
+  check(!connection_.in_transaction(), "begin() within a transaction");
+  // Takes the right to write at once: a transaction that asked for it later
+  // could fail half way.
+  connection_.query("BEGIN IMMEDIATE").run();
+}
+
+void SqliteStore::commit() {
+  connection_.query("COMMIT").run();
+}
+
+void SqliteStore::rollback() {
+  // A full disk makes SQLite roll back on its own.
+  if (connection_.in_transaction()) connection_.query("ROLLBACK").run();
+}
+
+UserId SqliteStore::insert_user(const User& user) {
+  return insert(changing(), user);
+}
+
+void SqliteStore::update_users(std::span<const User> users) {
+  update_all(changing(), users);
+}
+
+std::optional<User> SqliteStore::user_by_key(const PublicKey& key) {
+  return select_one<User>(connection_, "WHERE public_key = ?", key);
+}
+
+std::optional<User> SqliteStore::user(UserId id) {
+  return select_one<User>(connection_, "WHERE id = ?", id);
+}
+
+std::vector<User> SqliteStore::users() {
+  return select<User>(connection_, "ORDER BY id");
+}
+
+HostId SqliteStore::insert_host(const Host& host) {
+  return insert(changing(), host);
+}
+
+void SqliteStore::update_hosts(std::span<const Host> hosts) {
+  update_all(changing(), hosts);
+}
+
+std::optional<Host> SqliteStore::host_by_key(const PublicKey& key) {
+  return select_one<Host>(connection_, "WHERE public_key = ?", key);
+}
+
+std::vector<Host> SqliteStore::hosts() {
+  return select<Host>(connection_, "ORDER BY id");
+}
+
+RunKey SqliteStore::insert_run(const Run& run, const RunCursor& cursor) {
+  RunKey key = insert(changing(), run);
+  update_cursor(key, cursor);
+  return key;
+}
+
+void SqliteStore::update_run(const Run& run) {
+  update(changing(), run, run.key);
+}
+
+void SqliteStore::update_cursor(RunKey run, const RunCursor& cursor) {
+  update(changing(), cursor, run);
+}
+
+std::vector<Run> SqliteStore::runs() {
+  return select<Run>(connection_, "ORDER BY id");
+}
+
+RunCursor SqliteStore::cursor(RunKey run) {
+  return select_one<RunCursor>(connection_, "WHERE id = ?", run)
+      .value_or(RunCursor{});
+}
+
+RunTotals SqliteStore::totals(RunKey run) {
+  return select_one<RunTotals>(connection_, "WHERE run = ?", run)
+      .value_or(RunTotals{});
+}
+
+std::vector<WorkunitId> SqliteStore::insert_workunits(
+    std::span<const Workunit> workunits) {
+  return insert_all(changing(), workunits);
+}
+
+void SqliteStore::update_workunits(std::span<const Workunit> workunits) {
+  update_all(changing(), workunits);
+}
+
+std::vector<Workunit> SqliteStore::live_workunits() {
+  return select<Workunit>(
+      connection_,
+      "WHERE id IN (SELECT id FROM workunits WHERE state IN (0, 1) UNION "
+      "SELECT workunit FROM results WHERE server_state = 4) ORDER BY id");
+}
+
+std::optional<Workunit> SqliteStore::workunit(WorkunitId id) {
+  return select_one<Workunit>(connection_, "WHERE id = ?", id);
+}
+
+std::vector<Workunit> SqliteStore::workunits(RunKey run, const Page& page) {
+  return select<Workunit>(connection_,
+                          "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                          run, page.before_id, limit_of(page.limit));
+}
+
+std::vector<ResultId> SqliteStore::insert_results(
+    std::span<const Result> results) {
+  return insert_all(changing(), results);
+}
+
+void SqliteStore::update_results(std::span<const Result> results) {
+  update_all(changing(), results);
+}
+
+std::vector<Result> SqliteStore::results_of(
+    std::span<const WorkunitId> workunits) {
+  std::vector<Result> all;
+  for (WorkunitId id : workunits) {
+    std::vector<Result> some =
+        select<Result>(connection_, "WHERE workunit = ?", id);
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Result& a, const Result& b) { return a.id < b.id; });
+  return all;
+}
+
+std::optional<Result> SqliteStore::result(ResultId id) {
+  return select_one<Result>(connection_, "WHERE id = ?", id);
+}
+
+std::vector<Result> SqliteStore::results(RunKey run, const Page& page) {
+  return select<Result>(connection_,
+                        "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
+                        run, page.before_id, limit_of(page.limit));
+}
+
+std::vector<Result> SqliteStore::rejected_results(RunKey run,
+                                                  const Page& page) {
+  return select<Result>(connection_,
+                        "WHERE validate_state = 2 AND run = ? AND id < ? "
+                        "ORDER BY id DESC LIMIT ?",
+                        run, page.before_id, limit_of(page.limit));
+}
+
+std::uint64_t SqliteStore::results_received_since(Millis since) {
+  Query query = connection_.query(
+      "SELECT count(*) FROM results WHERE received > 0 AND received >= ?");
+  query.bind(since);
+  query.next();
+  return static_cast<std::uint64_t>(query.integer());
+}
+
+void SqliteStore::append_ledger(RunKey run,
+                                std::span<const LedgerRecord> records) {
+  SqliteConnection& connection = changing();
+  std::optional<LedgerRecord> last = last_record(run);
+  std::uint64_t next = last ? last->seq + 1 : 0;
+  for (const LedgerRecord& record : records) {
+    LedgerEntry entry = parse_entry(record.line);
+    if (record.seq != next || entry.seq != next ||
+        record.kind != kind_of(entry.body)) {
+      throw Error(
+          ErrorKind::corrupt,
+          fmt::format("store {}: run {}: expected ledger record {}, found {} "
+                      "\"{}\" with the line of {} \"{}\"",
+                      connection.path().string(), run, next, record.seq,
+                      record.kind, entry.seq, kind_of(entry.body)));
+    }
+    LedgerRow row{run, record, 0};
+    if (auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
+      row.result = about->result;
+    }
+    insert(connection, row);
+    ++next;
+  }
+}
+
+std::vector<LedgerRecord> SqliteStore::ledger(RunKey run,
+                                              std::uint64_t from_seq,
+                                              std::uint64_t limit) {
+  std::vector<LedgerRecord> records;
+  for (LedgerRow& row : select<LedgerRow>(
+           connection_, "WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", run,
+           limit_of(from_seq), limit_of(limit))) {
+    records.push_back(std::move(row.record));
+  }
+  return records;
+}
+
+std::optional<LedgerRecord> SqliteStore::last_record(RunKey run) {
+  auto row = select_one<LedgerRow>(
+      connection_, "WHERE run = ? ORDER BY seq DESC LIMIT 1", run);
+  if (!row) return std::nullopt;
+  return std::move(row->record);
+}
+
+std::optional<LedgerRecord> SqliteStore::last_snapshot_record(RunKey run) {
+  auto row =
+      select_one<LedgerRow>(connection_,
+                            "WHERE run = ? AND kind IN ('run', 'snapshot') "
+                            "ORDER BY seq DESC LIMIT 1",
+                            run);
+  if (!row) return std::nullopt;
+  return std::move(row->record);
+}
+
+void SqliteStore::insert_evaluation(const Evaluation& evaluation) {
+  // A version that is evaluated again (a server died before it could commit)
+  // keeps its latest figures.
+  replace(changing(), evaluation);
+}
+
+std::vector<Evaluation> SqliteStore::evaluations(RunKey run) {
+  return select<Evaluation>(connection_, "WHERE run = ? ORDER BY version", run);
+}
+
+void SqliteStore::insert_events(std::span<const Event> events) {
+  insert_all(changing(), events);
+}
+
+std::vector<Event> SqliteStore::events(const Page& page) {
+  return select<Event>(connection_, "WHERE id < ? ORDER BY id DESC LIMIT ?",
+                       page.before_id, limit_of(page.limit));
+}
+
+std::unique_ptr<Store> open_sqlite_store(const fs::path& path) {
+  return std::make_unique<SqliteStore>(path);
+}
+
+std::unique_ptr<Store> open_memory_store() {
+  return std::make_unique<SqliteStore>(":memory:");
+}
+
+}  // namespace quorate

@@ -1,0 +1,75 @@
+// The store of one machine: one SQLite file with a write-ahead log, where a
+// commit is durable when it returns.
+#pragma once
+
+#include "server/store/sqlite/connection.h"
+#include "server/store/store.h"
+
+namespace quorate {
+
+class SqliteStore final : public Store {
+ public:
+  // Creates or migrates the file at `path`; ":memory:" is a store in memory.
+  explicit SqliteStore(const fs::path& path);
+
+  void begin() override;
+  void commit() override;
+  void rollback() override;
+
+  UserId insert_user(const User& user) override;
+  void update_users(std::span<const User> users) override;
+  std::optional<User> user_by_key(const PublicKey& key) override;
+  std::optional<User> user(UserId id) override;
+  std::vector<User> users() override;
+
+  HostId insert_host(const Host& host) override;
+  void update_hosts(std::span<const Host> hosts) override;
+  std::optional<Host> host_by_key(const PublicKey& key) override;
+  std::vector<Host> hosts() override;
+
+  RunKey insert_run(const Run& run, const RunCursor& cursor) override;
+  void update_run(const Run& run) override;
+  void update_cursor(RunKey run, const RunCursor& cursor) override;
+  std::vector<Run> runs() override;
+  RunCursor cursor(RunKey run) override;
+  RunTotals totals(RunKey run) override;
+
+  std::vector<WorkunitId> insert_workunits(
+      std::span<const Workunit> workunits) override;
+  void update_workunits(std::span<const Workunit> workunits) override;
+  std::vector<Workunit> live_workunits() override;
+  std::optional<Workunit> workunit(WorkunitId id) override;
+  std::vector<Workunit> workunits(RunKey run, const Page& page) override;
+
+  std::vector<ResultId> insert_results(
+      std::span<const Result> results) override;
+  void update_results(std::span<const Result> results) override;
+  std::vector<Result> results_of(
+      std::span<const WorkunitId> workunits) override;
+  std::optional<Result> result(ResultId id) override;
+  std::vector<Result> results(RunKey run, const Page& page) override;
+  std::vector<Result> rejected_results(RunKey run, const Page& page) override;
+  std::uint64_t results_received_since(Millis since) override;
+
+  void append_ledger(RunKey run,
+                     std::span<const LedgerRecord> records) override;
+  std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
+                                   std::uint64_t limit) override;
+  std::optional<LedgerRecord> last_record(RunKey run) override;
+  std::optional<LedgerRecord> last_snapshot_record(RunKey run) override;
+
+  void insert_evaluation(const Evaluation& evaluation) override;
+  std::vector<Evaluation> evaluations(RunKey run) override;
+
+  void insert_events(std::span<const Event> events) override;
+  std::vector<Event> events(const Page& page) override;
+
+ private:
+  // The connection, for a change. A change outside a transaction is a bug: it
+  // would be durable on its own, and half of a batch could be.
+  SqliteConnection& changing();
+
+  SqliteConnection connection_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,225 @@
+// The columns of each row type, listed once: statements, binding and reading
+// all follow from columns(). The SQL side of the same is schema.cpp. Longer
+// than other headers, to be read beside it.
+#pragma once
+
+#include <string_view>
+
+#include "workunits/ledger.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// The id of another row; 0, for none, is stored as NULL.
+template <class Id>
+struct Reference {
+  Id& id;
+};
+template <class Id>
+Reference(Id&) -> Reference<Id>;
+
+// A record of the ledger with what its row is found by.
+struct LedgerRow {
+  RunKey run = 0;
+  LedgerRecord record;
+  ResultId result = 0;  // the assimilated result, if it is about one
+};
+
+// Table<Row>: kName; columns(row, column), which calls column(name, member) for
+// all but the row's own id; id(row) where there is one.
+template <class Row>
+struct Table;
+
+template <>
+struct Table<User> {
+  static constexpr std::string_view kName = "users";
+  static UserId& id(User& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("public_key", row.key);
+    column("name", row.name);
+    column("credit", row.credit);
+    column("created", row.created);
+  }
+};
+
+template <>
+struct Table<Host> {
+  static constexpr std::string_view kName = "hosts";
+  static HostId& id(Host& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("user", row.user_id);
+    column("public_key", row.key);
+    column("name", row.name);
+    column("door", row.door);
+    column("device", row.device);
+    column("platform", row.platform);
+    column("speed_flops", row.speed_flops);
+    column("valid", row.valid);
+    column("invalid", row.invalid);
+    column("errors", row.errors);
+    column("credit", row.credit);
+    column("created", row.created);
+    column("last_seen", row.last_seen);
+  }
+};
+
+template <>
+struct Table<Run> {
+  static constexpr std::string_view kName = "runs";
+  static RunKey& id(Run& row) { return row.key; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run_id", row.id);
+    column("name", row.name);
+    column("state", row.state);
+    column("state_reason", row.state_reason);
+    column("model", row.model);
+    column("dataset", row.dataset);
+    column("seed", row.seed);
+    column("batch", row.batch);
+    column("local_steps", row.local_steps);
+    column("epochs", row.epochs);
+    column("learning_rate", row.optimizer.learning_rate);
+    column("momentum", row.optimizer.momentum);
+    column("weight_decay", row.optimizer.weight_decay);
+    column("lr_schedule", row.lr_schedule);
+    column("rule", row.rule);
+    column("rule_settings", row.rule_settings);
+    column("quorum", row.quorum);
+    column("round_units", row.round_units);
+    column("round_share", row.round_share);
+    column("created", row.created);
+    column("ended", row.ended);
+  }
+};
+
+// Further columns of the run's row.
+template <>
+struct Table<RunCursor> {
+  static constexpr std::string_view kName = "runs";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("cursor_next_unit", row.next_unit);
+    column("cursor_epoch", row.epoch);
+    column("cursor_shard_position", row.shard_position);
+    column("cursor_step", row.step);
+    column("cursor_steps_before", row.steps_before);
+    column("cursor_round", row.round);
+    column("cursor_round_made", row.round_made);
+    column("cursor_round_units", row.round_units);
+  }
+};
+
+template <>
+struct Table<Workunit> {
+  static constexpr std::string_view kName = "workunits";
+  static WorkunitId& id(Workunit& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("unit_index", row.unit_index);
+    column("object", row.object);
+    column("snapshot", row.snapshot);
+    column("shard", row.shard);
+    column("base_version", row.base_version);
+    column("round", row.round);
+    column("epoch", row.epoch);
+    column("samples", row.samples);
+    column("operations", row.operations);
+    column("min_quorum", row.min_quorum);
+    column("target_results", row.target_results);
+    column("max_error_results", row.max_error_results);
+    column("max_total_results", row.max_total_results);
+    column("state", row.state);
+    column("canonical_result", Reference{row.canonical_result});
+    column("created", row.created);
+  }
+};
+
+template <>
+struct Table<Result> {
+  static constexpr std::string_view kName = "results";
+  static ResultId& id(Result& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("workunit", row.workunit);
+    column("run", row.run);
+    column("server_state", row.server_state);
+    column("outcome", row.outcome);
+    column("validate_state", row.validate_state);
+    column("host", Reference{row.host});
+    column("user", Reference{row.user});
+    column("nonce", row.nonce);
+    column("update_hash", row.update);
+    column("claim_hash", row.claim);
+    column("computed", row.computed);
+    column("header", row.header.bytes);
+    column("header_signature", row.header.signature);
+    column("credit", row.credit);
+    column("reason", row.reason);
+    column("sent", row.sent);
+    column("received", row.received);
+  }
+};
+
+template <>
+struct Table<LedgerRow> {
+  static constexpr std::string_view kName = "ledger";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("seq", row.record.seq);
+    column("kind", row.record.kind);
+    column("line", row.record.line);
+    column("hash", row.record.hash);
+    column("signature", row.record.signature);
+    column("result", Reference{row.result});
+  }
+};
+
+template <>
+struct Table<Evaluation> {
+  static constexpr std::string_view kName = "evaluations";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("version", row.version);
+    column("published", row.published);
+    column("time", row.time);
+    column("samples", row.samples);
+    column("loss", row.loss);
+    column("accuracy", row.accuracy);
+  }
+};
+
+template <>
+struct Table<Event> {
+  static constexpr std::string_view kName = "events";
+  static std::int64_t& id(Event& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("time", row.time);
+    column("kind", row.kind);
+    column("run", Reference{row.run});
+    column("host", Reference{row.host});
+    column("text", row.text);
+  }
+};
+
+template <>
+struct Table<RunTotals> {
+  static constexpr std::string_view kName = "run_totals";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("results_assimilated", row.results_assimilated);
+    column("results_rejected", row.results_rejected);
+    column("results_valid", row.results_valid);
+    column("units_made", row.units_made);
+    column("units_closed", row.units_closed);
+    column("samples", row.samples);
+  }
+};
+
+}  // namespace quorate

@@ -1,0 +1,112 @@
+// Every durable change of the project, batch-shaped: operations take and return
+// many rows, so that a store can serve a batch of requests with few statements.
+// The seam is the batch and not the row because a row-level layer costs a
+// client-server database most of its speed. Two implementations are foreseen
+// (SQLite now), with one contract test: tests/server/store/store_contract.h.
+//
+// One thread uses a Store. Changes are made between begin() and commit();
+// commit() returns when they are durable. A process that dies in between has
+// changed nothing.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "workunits/ledger.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// Counts and sums for status displays, by SQL rather than by reading rows.
+struct RunTotals {
+  std::uint64_t results_assimilated = 0;
+  std::uint64_t results_rejected = 0;
+  std::uint64_t results_valid = 0;
+  std::uint64_t units_made = 0;
+  std::uint64_t units_closed = 0;
+  std::uint64_t samples = 0;  // of assimilated workunits
+};
+
+// A page of rows for tables: newest first.
+struct Page {
+  std::uint64_t limit = 100;
+  std::int64_t before_id = INT64_MAX;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual void begin() = 0;
+  virtual void commit() = 0;
+  virtual void rollback() = 0;
+
+  // Inserts return the new ids in order. Updates replace whole rows by id.
+  virtual UserId insert_user(const User& user) = 0;
+  virtual void update_users(std::span<const User> users) = 0;
+  virtual std::optional<User> user_by_key(const PublicKey& key) = 0;
+  virtual std::optional<User> user(UserId id) = 0;
+  virtual std::vector<User> users() = 0;
+
+  virtual HostId insert_host(const Host& host) = 0;
+  virtual void update_hosts(std::span<const Host> hosts) = 0;
+  virtual std::optional<Host> host_by_key(const PublicKey& key) = 0;
+  virtual std::vector<Host> hosts() = 0;
+
+  virtual RunKey insert_run(const Run& run, const RunCursor& cursor) = 0;
+  virtual void update_run(const Run& run) = 0;
+  virtual void update_cursor(RunKey run, const RunCursor& cursor) = 0;
+  virtual std::vector<Run> runs() = 0;
+  virtual RunCursor cursor(RunKey run) = 0;
+  virtual RunTotals totals(RunKey run) = 0;
+
+  virtual std::vector<WorkunitId> insert_workunits(
+      std::span<const Workunit> workunits) = 0;
+  virtual void update_workunits(std::span<const Workunit> workunits) = 0;
+  // Those that still need a decision: open, validated and not assimilated, or
+  // in any state with a result in progress.
+  virtual std::vector<Workunit> live_workunits() = 0;
+  virtual std::optional<Workunit> workunit(WorkunitId id) = 0;
+  virtual std::vector<Workunit> workunits(RunKey run, const Page& page) = 0;
+
+  virtual std::vector<ResultId> insert_results(
+      std::span<const Result> results) = 0;
+  virtual void update_results(std::span<const Result> results) = 0;
+  // Of these workunits, in order of id.
+  virtual std::vector<Result> results_of(
+      std::span<const WorkunitId> workunits) = 0;
+  virtual std::optional<Result> result(ResultId id) = 0;
+  virtual std::vector<Result> results(RunKey run, const Page& page) = 0;
+  // Rejected ones (validate_state invalid), newest first.
+  virtual std::vector<Result> rejected_results(RunKey run,
+                                               const Page& page) = 0;
+  // Results received at or after `since`.
+  virtual std::uint64_t results_received_since(Millis since) = 0;
+
+  // Records continue the run's ledger without a gap.
+  virtual void append_ledger(RunKey run,
+                             std::span<const LedgerRecord> records) = 0;
+  virtual std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
+                                           std::uint64_t limit) = 0;
+  // The last record, and the last that is a snapshot or the run's creation.
+  virtual std::optional<LedgerRecord> last_record(RunKey run) = 0;
+  virtual std::optional<LedgerRecord> last_snapshot_record(RunKey run) = 0;
+
+  virtual void insert_evaluation(const Evaluation& evaluation) = 0;
+  virtual std::vector<Evaluation> evaluations(RunKey run) = 0;  // by version
+
+  virtual void insert_events(std::span<const Event> events) = 0;
+  virtual std::vector<Event> events(const Page& page) = 0;  // newest first
+};
+
+// Opens the store at `path`, creating or migrating it. Throws io when the file
+// cannot be opened, unsupported when it was written by a newer version.
+std::unique_ptr<Store> open_sqlite_store(const fs::path& path);
+// For tests.
+std::unique_ptr<Store> open_memory_store();
+
+}  // namespace quorate

@@ -1,0 +1,128 @@
+#include "server/training_run.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/work_generator.h"
+#include "workunits/safetensors.h"
+#include "workunits/sealed.h"
+
+namespace quorate {
+namespace {
+
+std::vector<float> read_object(const Run& run, const ObjectStore& objects,
+                               const Hash& hash, const char* what) {
+  return read_parameters(
+      run.model, objects.read(hash),
+      fmt::format("run {}: {} {}", run.name, what, hash.hex()));
+}
+
+ModelState state_at(const Run& run, const ObjectStore& objects,
+                    const LedgerEntry& entry) {
+  if (const auto* created = std::get_if<RunCreated>(&entry.body)) {
+    return ModelState(read_object(run, objects, created->initial, "snapshot"));
+  }
+  const auto& at = std::get<SnapshotPublished>(entry.body);
+  RuleState rule_state;
+  if (!at.rule_state.is_zero()) {
+    rule_state =
+        read_rule_state(objects.read(at.rule_state), parameter_count(run.model),
+                        "rule state of run " + run.name);
+  }
+  return ModelState(at.version,
+                    read_object(run, objects, at.parameters, "snapshot"),
+                    read_object(run, objects, at.published, "average"),
+                    std::move(rule_state));
+}
+
+// The parameters that a unit started from.
+std::vector<float> base_of(const Run& run, const ObjectStore& objects,
+                           const Hash& workunit) {
+  Bytes sealed = objects.read(workunit);
+  if (sealed.size() < kSealBytes) {
+    throw Error(ErrorKind::corrupt,
+                "workunit " + workunit.hex() + ": cut short on disk");
+  }
+  TrainingTask task =
+      decode_task(ByteView(sealed).first(sealed.size() - kSealBytes));
+  return read_object(run, objects, task.snapshot, "snapshot");
+}
+
+void apply_later_entries(TrainingRun& training, Store& store,
+                         const ObjectStore& objects, std::uint64_t from_seq) {
+  constexpr std::uint64_t kAtOnce = 256;
+  for (std::uint64_t seq = from_seq;;) {
+    std::vector<LedgerRecord> records =
+        store.ledger(training.run.key, seq, kAtOnce);
+    if (records.empty()) return;
+    for (const LedgerRecord& record : records) {
+      LedgerEntry entry = parse_entry(record.line);
+      seq = record.seq + 1;
+      const auto* result = std::get_if<ResultAssimilated>(&entry.body);
+      if (result == nullptr) continue;
+      std::vector<float> base;
+      if (!training.rule->in_rounds()) {
+        base = base_of(training.run, objects, result->workunit);
+      }
+      training.model.apply(
+          *result, *training.rule, base,
+          read_object(training.run, objects, result->update, "update"));
+    }
+  }
+}
+
+}  // namespace
+
+const Hash& TrainingRun::snapshot(ObjectStore& objects) {
+  if (snapshot_version_ != model.version()) {
+    snapshot_ = objects.put(write_parameters(run.model, model.parameters()));
+    snapshot_version_ = model.version();
+    // The ledger names the published version, also after a restart at it.
+    if (model.version() != published_version) {
+      written_snapshots[model.version()] = snapshot_;
+    }
+  }
+  return snapshot_;
+}
+
+bool TrainingRun::is_handed_out() const {
+  return !next_unit(run, dataset.train, cursor, 0).has_value();
+}
+
+DatasetManifest load_manifest(const ProjectFolder& folder,
+                              const std::string& name) {
+  fs::path path = folder.datasets() / (name + ".json");
+  if (!is_dataset_name(name) || !fs::exists(path)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set \"{}\": there is none: add it with "
+                            "`quorate dataset add {} PATH`, or see `quorate "
+                            "dataset list`",
+                            name, name));
+  }
+  return manifest_from_json(read_text_file(path), path.string());
+}
+
+TrainingRun load_run(const Run& run, Store& store, const ObjectStore& objects,
+                     const ProjectFolder& folder) {
+  std::optional<LedgerRecord> from = store.last_snapshot_record(run.key);
+  if (!from) {
+    throw Error(ErrorKind::corrupt,
+                "run " + run.name + ": its ledger is empty");
+  }
+  LedgerEntry entry = parse_entry(from->line);
+  TrainingRun training(run, store.cursor(run.key),
+                       load_manifest(folder, run.dataset),
+                       make_update_rule(run.rule, run.rule_settings),
+                       state_at(run, objects, entry));
+  training.published_version = training.model.version();
+  if (const auto* at = std::get_if<SnapshotPublished>(&entry.body)) {
+    training.published_hash = at->published;
+  }
+  apply_later_entries(training, store, objects, entry.seq + 1);
+  LedgerRecord last = store.last_record(run.key).value();
+  training.next_seq = last.seq + 1;
+  training.last_hash = last.hash;
+  return training;
+}
+
+}  // namespace quorate

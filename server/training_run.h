@@ -1,0 +1,72 @@
+// A training run in memory: its row, its data, its model at the newest version.
+// A cache: load_run() rebuilds it from the last snapshot in the ledger and the
+// entries after it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/clock.h"
+#include "server/datasets/manifest.h"
+#include "server/project_folder.h"
+#include "server/store/store.h"
+#include "validator/model_state.h"
+#include "validator/update_rules/update_rule.h"
+#include "workunits/object_store.h"
+
+namespace quorate {
+
+struct TrainingRun {
+  TrainingRun(Run row, RunCursor at, DatasetManifest data,
+              std::unique_ptr<UpdateRule> update_rule, ModelState state)
+      : run(std::move(row)),
+        cursor(at),
+        dataset(std::move(data)),
+        rule(std::move(update_rule)),
+        model(std::move(state)) {}
+
+  Run run;
+  RunCursor cursor;
+  DatasetManifest dataset;
+  std::unique_ptr<UpdateRule> rule;
+  ModelState model;
+
+  // The end of the ledger.
+  std::uint64_t next_seq = 0;
+  Hash last_hash;
+
+  // The version that the last SnapshotPublished entry names, and when.
+  std::uint64_t published_version = 0;
+  std::optional<Instant> published_at;
+  Hash published_hash;  // zero before the first
+
+  // Snapshot objects of versions that were a base and were not published; see
+  // server/file_deleter.
+  std::map<std::uint64_t, Hash> written_snapshots;
+
+  // A unit in which the training diverged, until the run was paused for it.
+  std::optional<std::uint64_t> diverged_unit;
+
+  // The object of the newest version's parameters; written on first use.
+  const Hash& snapshot(ObjectStore& objects);
+  // Every unit of every epoch has been made.
+  bool is_handed_out() const;
+  bool is_active() const {
+    return run.state == RunState::running || run.state == RunState::paused;
+  }
+
+ private:
+  std::optional<std::uint64_t> snapshot_version_;
+  Hash snapshot_;
+};
+
+DatasetManifest load_manifest(const ProjectFolder& folder,
+                              const std::string& name);
+
+// Throws corrupt, naming run and entry, if ledger or objects are damaged.
+TrainingRun load_run(const Run& run, Store& store, const ObjectStore& objects,
+                     const ProjectFolder& folder);
+
+}  // namespace quorate

@@ -1,0 +1,174 @@
+#include "server/transitioner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "validator/replication.h"
+
+namespace quorate {
+namespace {
+
+bool has_in_progress(const LiveUnit& live) {
+  return std::any_of(live.results.begin(), live.results.end(),
+                     [](const Result& r) {
+                       return r.server_state == ServerState::in_progress;
+                     });
+}
+
+}  // namespace
+
+void Transitioner::on_reported(WorkunitId unit) {
+  if (is_validating_) pass(unit);
+}
+
+void Transitioner::pass(WorkunitId unit) {
+  if (LiveUnit* live = state_.feeder.find(unit)) advance(*live);
+}
+
+void Transitioner::pass_all() {
+  std::vector<WorkunitId> ids;
+  for (const auto& [id, live] : state_.feeder.units()) ids.push_back(id);
+  for (WorkunitId id : ids) pass(id);
+}
+
+void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
+  LiveUnit* live = state_.feeder.find_by_result(failure.result);
+  Result* result = live ? live->find(failure.result) : nullptr;
+  if (result == nullptr || result->host != host ||
+      result->server_state != ServerState::in_progress) {
+    return;
+  }
+  take_back(*result, ResultOutcome::client_error, failure.why);
+  state_.record("result_failed", live->unit.run, host,
+                fmt::format("result {} of unit {}: {}", failure.result,
+                            live->unit.unit_index, failure.why));
+  advance(*live);
+}
+
+void Transitioner::tick() {
+  for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    Result* result = live ? live->find(id) : nullptr;
+    if (result == nullptr) continue;
+    take_back(*result, ResultOutcome::no_reply,
+              "the host was silent for longer than its lease");
+    advance(*live);
+  }
+}
+
+void Transitioner::advance(LiveUnit& live) {
+  if (live.unit.state == WorkunitState::open) {
+    advance_open(live);
+  } else {
+    judge_late_results(live);
+  }
+  drop_if_done(live);
+}
+
+void Transitioner::advance_open(LiveUnit& live) {
+  QuorumDecision decision =
+      decide_quorum(replicas_of(live), live.unit.min_quorum);
+  if (decision.decided()) {
+    validation_.apply(live, decision);
+    take_back_unsent(live);
+  } else if (is_late(live)) {
+    if (!has_in_progress(live)) cancel(live);
+  } else {
+    replicate(live, decision.missing);
+  }
+}
+
+void Transitioner::replicate(LiveUnit& live, std::uint32_t missing) {
+  ReplicationDecision wanted =
+      more_results_wanted(live.unit, count_instances(live.results), missing,
+                          scheduler_.has_volunteer_for(live));
+  if (!wanted.failure.empty()) {
+    live.unit.state = WorkunitState::failed;
+    state_.feeder.save(live);
+    take_back_unsent(live);
+    state_.record(
+        "unit_failed", live.unit.run, 0,
+        fmt::format("unit {}: {}", live.unit.unit_index, wanted.failure));
+    return;
+  }
+  std::vector<ResultId> fresh;
+  if (wanted.create > 0) fresh = state_.feeder.add_results(live, wanted.create);
+  if (wanted.wants_house && state_.settings.house_workers > 0) {
+    scheduler_.wants_house(live.unit.id);
+    return;
+  }
+  for (ResultId id : fresh) scheduler_.reserve(live, id);
+}
+
+void Transitioner::take_back(Result& result, ResultOutcome outcome,
+                             const std::string& reason) {
+  bool was_sent = result.server_state == ServerState::in_progress;
+  result.server_state = ServerState::over;
+  result.outcome = outcome;
+  result.reason = reason;
+  state_.feeder.save(result);
+  state_.leases.end(result.id);
+  state_.reservations.end(result.id);
+  // After a lost lease the host may still report: see Reports::store().
+  if (outcome != ResultOutcome::no_reply) {
+    state_.open_results.remove(result.id);
+  }
+  if (was_sent && outcome != ResultOutcome::didnt_need) {
+    ++state_.hosts.host(result.host)->errors;
+    state_.hosts.changed(result.host);
+  }
+}
+
+void Transitioner::take_back_unsent(LiveUnit& live) {
+  for (Result& result : live.results) {
+    if (result.server_state == ServerState::unsent) {
+      take_back(result, ResultOutcome::didnt_need, "");
+    }
+  }
+}
+
+void Transitioner::judge_late_results(LiveUnit& live) {
+  for (Result& result : live.results) {
+    if (result.outcome == ResultOutcome::success &&
+        result.validate_state == ValidateState::init) {
+      validation_.judge_late(live, result);
+    }
+  }
+}
+
+bool Transitioner::is_late(const LiveUnit& live) {
+  const TrainingRun& training = state_.run(live.unit.run);
+  return training.rule->in_rounds() && live.unit.round < training.cursor.round;
+}
+
+void Transitioner::close_late(LiveUnit& live) {
+  take_back_unsent(live);
+  bool has_report = !replicas_of(live).empty();
+  if (has_report && has_in_progress(live)) return;  // may still be credited
+  cancel(live);
+  drop_if_done(live);
+}
+
+void Transitioner::cancel(LiveUnit& live) {
+  live.unit.state = WorkunitState::cancelled;
+  state_.feeder.save(live);
+  for (Result& result : live.results) {
+    if (result.server_state != ServerState::over) {
+      take_back(result, ResultOutcome::didnt_need, "");
+    }
+  }
+  judge_late_results(live);
+}
+
+void Transitioner::drop_if_done(LiveUnit& live) {
+  bool is_open = live.unit.state == WorkunitState::open ||
+                 live.unit.state == WorkunitState::validated;
+  if (is_open || has_in_progress(live)) return;
+  for (const Result& result : live.results) {
+    state_.open_results.remove(result.id);
+  }
+  state_.feeder.drop(live.unit.id);
+}
+
+}  // namespace quorate

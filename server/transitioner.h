@@ -1,0 +1,59 @@
+// Moves workunits through their states: decides with validator/quorum and
+// validator/replication, applies here. Used by the writer's thread only.
+#pragma once
+
+#include <set>
+
+#include "protocol/native/messages.h"
+#include "server/project_state.h"
+#include "server/scheduler.h"
+#include "server/validation.h"
+
+namespace quorate {
+
+class Transitioner {
+ public:
+  Transitioner(ProjectState& state, Scheduler& scheduler,
+               Validation& validation)
+      : state_(state), scheduler_(scheduler), validation_(validation) {}
+
+  // A result's report is stored, or was rejected by screening: the unit may
+  // have a quorum or need another replica.
+  void on_reported(WorkunitId unit);
+  // A host gives a result up.
+  void on_failed(HostId host, const protocol::Failure& failure);
+  // Takes back results of silent hosts. Call now and then.
+  void tick();
+
+  // Looks at one unit, or at all live ones, as if something had just happened
+  // to them.
+  void pass(WorkunitId unit);
+  void pass_all();
+
+  // A unit whose round has closed without it: with a report it may still be
+  // credited, else its results are taken back.
+  void close_late(LiveUnit& live);
+  void cancel(LiveUnit& live);
+
+  // Validation is somebody else's job, or done by hand: on_reported() only
+  // stores. See `quorate serve --roles`.
+  void set_validating(bool on) { is_validating_ = on; }
+
+ private:
+  void advance(LiveUnit& live);
+  void advance_open(LiveUnit& live);
+  void replicate(LiveUnit& live, std::uint32_t missing);
+  void take_back(Result& result, ResultOutcome outcome,
+                 const std::string& reason);
+  void take_back_unsent(LiveUnit& live);
+  void judge_late_results(LiveUnit& live);
+  bool is_late(const LiveUnit& live);
+  void drop_if_done(LiveUnit& live);
+
+  ProjectState& state_;
+  Scheduler& scheduler_;
+  Validation& validation_;
+  bool is_validating_ = true;
+};
+
+}  // namespace quorate

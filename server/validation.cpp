@@ -1,0 +1,78 @@
+#include "server/validation.h"
+
+#include <fmt/format.h>
+
+#include "server/credit.h"
+
+namespace quorate {
+
+std::vector<Replica> replicas_of(const LiveUnit& live) {
+  std::vector<Replica> replicas;
+  for (const Result& result : live.results) {
+    if (result.outcome == ResultOutcome::success &&
+        (result.validate_state == ValidateState::init ||
+         result.validate_state == ValidateState::inconclusive)) {
+      replicas.push_back(
+          {result.id, result.user, result.user == kHouseUser, result.claim});
+    }
+  }
+  return replicas;
+}
+
+void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
+  const Result& canonical = *live.find(decision.canonical);
+  live.unit.canonical_result = canonical.id;
+  TrainingRun& training = state_.run(live.unit.run);
+  bool is_late =
+      training.rule->in_rounds() && live.unit.round < training.cursor.round;
+  if (canonical.computed == ComputeOutcome::diverged) {
+    live.unit.state = WorkunitState::diverged;
+    training.diverged_unit = live.unit.unit_index;
+  } else {
+    live.unit.state =
+        is_late ? WorkunitState::credited : WorkunitState::validated;
+  }
+  state_.feeder.save(live);
+  for (ResultId id : decision.valid) grant(live, *live.find(id));
+  for (ResultId id : decision.invalid) {
+    reject(live, *live.find(id),
+           fmt::format("disagrees with result {}, on which {} agree",
+                       decision.canonical, decision.valid.size()));
+  }
+}
+
+void Validation::judge_late(LiveUnit& live, Result& result) {
+  const Result* canonical = live.find(live.unit.canonical_result);
+  if (canonical == nullptr) {
+    result.validate_state = ValidateState::too_late;
+    state_.feeder.save(result);
+  } else if (result.claim == canonical->claim) {
+    grant(live, result);
+  } else {
+    reject(live, result,
+           fmt::format("disagrees with result {}, which a quorum had chosen",
+                       canonical->id));
+  }
+}
+
+void Validation::grant(const LiveUnit& live, Result& result) {
+  result.validate_state = ValidateState::valid;
+  result.credit = credit_of(live.unit.operations);
+  state_.feeder.save(result);
+  ++state_.hosts.host(result.host)->valid;
+  state_.hosts.add_credit(result.host, result.credit);
+}
+
+void Validation::reject(LiveUnit& live, Result& result,
+                        const std::string& reason) {
+  result.validate_state = ValidateState::invalid;
+  result.reason = reason;
+  state_.feeder.save(result);
+  ++state_.hosts.host(result.host)->invalid;
+  state_.hosts.changed(result.host);
+  state_.record("result_rejected", live.unit.run, result.host,
+                fmt::format("result {} of unit {}: {}", result.id,
+                            live.unit.unit_index, reason));
+}
+
+}  // namespace quorate

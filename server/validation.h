@@ -1,0 +1,33 @@
+// Applies verdicts: marks results valid or invalid, grants credit, says why.
+// Used by the writer's thread only.
+#pragma once
+
+#include "server/project_state.h"
+#include "validator/quorum.h"
+
+namespace quorate {
+
+class Validation {
+ public:
+  explicit Validation(ProjectState& state) : state_(state) {}
+
+  // A quorum was reached: the unit gets its canonical result and its next
+  // state, every judged result its mark.
+  void apply(LiveUnit& live, const QuorumDecision& decision);
+  // A result that arrived after the verdict is judged by the canonical one.
+  void judge_late(LiveUnit& live, Result& result);
+  // Marks a result invalid, with the reason; also one that screening keeps out
+  // of every quorum.
+  void reject(LiveUnit& live, Result& result, const std::string& reason);
+
+ private:
+  void grant(const LiveUnit& live, Result& result);
+
+  ProjectState& state_;
+};
+
+// The results of a unit that may make a quorum: reported, screened and not yet
+// judged, oldest first.
+std::vector<Replica> replicas_of(const LiveUnit& live);
+
+}  // namespace quorate

@@ -1,0 +1,100 @@
+// The one thread that changes the project. Requests and daemons post jobs; all
+// jobs that wait at one moment share a transaction (group commit), and what
+// they owe to the outside (replies, wake-ups) happens after it is durable.
+//
+// A job reports an expected error to whoever asked; an exception that leaves a
+// job means that store and memory may differ, and ends the process: a restart
+// rebuilds memory from the store.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/store/store.h"
+
+namespace quorate {
+
+// A function that is called once and may own what cannot be copied.
+class Job {
+ public:
+  Job() = default;
+  template <class F>
+  Job(F f) : body_(std::make_unique<Body<F>>(std::move(f))) {}
+  void operator()() { body_->run(); }
+
+ private:
+  struct Base {
+    virtual ~Base() = default;
+    virtual void run() = 0;
+  };
+  template <class F>
+  struct Body final : Base {
+    explicit Body(F f) : function(std::move(f)) {}
+    void run() override { function(); }
+    F function;
+  };
+  std::unique_ptr<Base> body_;
+};
+
+class Writer {
+ public:
+  // on_fatal is called once, on the writer's thread, with what went wrong.
+  Writer(Store& store, const Clock& clock,
+         std::function<void(const std::string&)> on_fatal);
+  ~Writer();
+
+  void start();
+  // Runs what was posted, then ends the thread.
+  void stop();
+
+  // From any thread.
+  void post(Job job);
+  void post_at(Instant when, Job job);
+  // Runs a job and waits until it is durable. Before start() and after stop()
+  // the caller's thread does it. Throws what the job threw, and then nothing
+  // was changed: such a job must throw before its first change. Throws io once
+  // the writer has failed.
+  void run(const std::function<void()>& job);
+
+  // From within a job: calls `effect` once the job's changes are durable.
+  void after_commit(Job effect);
+
+ private:
+  struct Timed {
+    Instant when;
+    std::uint64_t order;
+    std::shared_ptr<Job> job;
+    bool operator>(const Timed& other) const {
+      return std::tie(when, order) > std::tie(other.when, other.order);
+    }
+  };
+
+  void loop();
+  std::vector<Job> next_batch();
+  void run_batch(std::vector<Job>& batch);
+  // After a failure nothing is done any more; who waits in run() is told.
+  void drop_all();
+
+  Store& store_;
+  const Clock& clock_;
+  std::function<void(const std::string&)> on_fatal_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Job> queue_;
+  std::priority_queue<Timed, std::vector<Timed>, std::greater<>> timers_;
+  std::uint64_t timer_order_ = 0;
+  bool stopping_ = false;
+  bool running_ = false;
+  bool has_failed_ = false;
+  std::vector<Job> effects_;
+  std::thread thread_;
+};
+
+}  // namespace quorate

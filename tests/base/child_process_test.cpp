@@ -1,0 +1,105 @@
+#include "base/child_process.h"
+
+#include <thread>
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+// Long enough for any machine; no test waits that long when all is well.
+constexpr Seconds kPatience{60};
+using Read = ChildProcess::Read;
+
+std::vector<std::string> shell(const std::string& script) {
+  return {"/bin/sh", "-c", script};
+}
+
+}  // namespace
+
+TEST_CASE("lines go to the child and come back") {
+  ChildProcess cat({"/bin/cat"});
+  cat.send_line("one");
+  cat.send_line("two");
+  std::string line;
+  REQUIRE(cat.read_line(line, kPatience) == Read::line);
+  CHECK(line == "one");
+  REQUIRE(cat.read_line(line, kPatience) == Read::line);
+  CHECK(line == "two");
+  CHECK(cat.is_running());
+}
+
+TEST_CASE("a child that says nothing is a timeout, not an end") {
+  ChildProcess cat({"/bin/cat"});
+  std::string line;
+  CHECK(cat.read_line(line, Seconds(0)) == Read::timeout);
+  CHECK(cat.is_running());
+}
+
+TEST_CASE("a killed child is gone and its pipe closed") {
+  ChildProcess cat({"/bin/cat"});
+  cat.kill();
+  std::string line;
+  CHECK(cat.read_line(line, kPatience) == Read::closed);
+  CHECK_FALSE(cat.is_running());
+}
+
+TEST_CASE("the end of the object is the end of the child") {
+  int pid = 0;
+  {
+    ChildProcess cat({"/bin/cat"});
+    pid = cat.pid();
+    REQUIRE(::kill(pid, 0) == 0);
+  }
+  CHECK(::kill(pid, 0) == -1);
+}
+
+TEST_CASE("a child that ends by itself closes after its last line") {
+  ChildProcess child(shell("echo last"));
+  std::string line;
+  REQUIRE(child.read_line(line, kPatience) == Read::line);
+  CHECK(line == "last");
+  CHECK(child.read_line(line, kPatience) == Read::closed);
+}
+
+TEST_CASE("a long line arrives whole; an endless one is refused") {
+  ChildProcess child(
+      shell("head -c 1000000 /dev/zero | tr '\\0' a; echo; "
+            "head -c 2000000 /dev/zero | tr '\\0' b"));
+  std::string line;
+  REQUIRE(child.read_line(line, kPatience) == Read::line);
+  CHECK(line == std::string(1000000, 'a'));
+  CHECK_THROWS_AS(child.read_line(line, kPatience), Error);
+}
+
+TEST_CASE("writing to a child that is gone is unavailable") {
+  ::signal(SIGPIPE, SIG_IGN);  // as every main does
+  ChildProcess child(shell("exec true"));
+  while (child.is_running()) std::this_thread::yield();
+  try {
+    child.send_line("hello");
+    FAIL("wrote to nobody");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::unavailable);
+  }
+}
+
+TEST_CASE("a child runs at the asked niceness") {
+  int own = ::getpriority(PRIO_PROCESS, 0);
+  if (own > 9) return;
+  ChildProcess child({"/bin/cat"}, 10);
+  child.send_line("ready");
+  std::string line;
+  REQUIRE(child.read_line(line, kPatience) == Read::line);
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(child.pid())) == 10);
+}
+
+TEST_CASE("what cannot be started is an error") {
+  CHECK_THROWS_AS(ChildProcess({"/nonexistent/program"}), Error);
+}
+
+}  // namespace quorate

@@ -1,0 +1,66 @@
+// An agent with a fake server and a fake worker, run until something is true.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "client/agent.h"
+#include "tests/client/fake_server.h"
+#include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate::test {
+
+class AgentFixture {
+ public:
+  FakeServer server;
+  TemporaryFolder folder;
+  std::atomic<bool> is_paused{false};
+
+  PublicKey host() const { return identity_.host.public_key(); }
+
+  // device: what the fake worker does. Runs one agent until `enough` (asked
+  // about every 5 ms on another thread), then tells it to leave. Returns what
+  // it knew at its end. Fails the test after 20 s.
+  client::AgentState run(const std::string& device,
+                         const std::function<bool()>& enough,
+                         bool once = false) {
+    client::AgentParts parts{project_,
+                             identity_,
+                             folder.path(),
+                             [this] { return is_paused.load(); },
+                             [this] { return server.connect(); },
+                             {QUORATE_FAKE_WORKER, device, 1, 100, 0},
+                             1,
+                             once,
+                             clock_,
+                             nullptr};
+    client::Agent agent(parts);
+    std::atomic<bool> leave{false};
+    std::jthread watcher([&](const std::stop_token& stop) {
+      Instant deadline = clock_.now() + Seconds(20);
+      while (!stop.stop_requested() && !enough() && clock_.now() < deadline) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      }
+      CHECK(clock_.now() < deadline);
+      leave = true;
+    });
+    agent.run(leave);
+    return agent.state();
+  }
+
+  fs::path result_folder(ResultId result) const {
+    return folder.path() / "results" / std::to_string(result);
+  }
+
+ private:
+  client::Project project_ = server.project();
+  client::Identity identity_{project_.id, sample_key(2), sample_key(3),
+                             "alice",     "attic",       "linux"};
+  SystemClock clock_;
+};
+
+}  // namespace quorate::test

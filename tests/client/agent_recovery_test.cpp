@@ -1,0 +1,84 @@
+// The agent when the server, the network or the agent itself goes away.
+#include <doctest/doctest.h>
+
+#include "tests/client/agent_fixture.h"
+
+namespace quorate::test {
+namespace {
+
+using client::AgentState;
+using client::TaskState;
+
+TEST_CASE("a server that is away for a while loses nothing") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.set_reachable(false);
+  fixture.run("cpu", [&] {
+    if (fixture.server.requests("/v1/accounts") >= 2) {
+      fixture.server.set_reachable(true);
+    }
+    return fixture.server.has_report(1);
+  });
+  CHECK(fixture.server.has_report(1));
+}
+
+TEST_CASE("a computed result outlives the agent and is not computed again") {
+  // given an agent that has uploaded but could not report
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.set_refuses_reports(true);
+  fixture.run("cpu",
+              [&] { return fixture.server.requests("/v1/results/1") >= 2; });
+  REQUIRE_FALSE(fixture.server.has_report(1));
+  REQUIRE(fs::exists(fixture.result_folder(1) / "header"));
+
+  // when another one starts, whose worker never gets anything done
+  fixture.server.set_refuses_reports(false);
+  AgentState end =
+      fixture.run("slow", [&] { return fixture.server.has_report(1); });
+
+  // then it reports what the first one computed
+  CHECK(fixture.server.header(1).device == "cpu");
+}
+
+TEST_CASE("an unfinished task is found again after a restart") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("slow", [&] { return fs::exists(fixture.result_folder(1)); });
+  REQUIRE_FALSE(fixture.server.has_report(1));
+
+  fixture.run("cpu", [&] { return fixture.server.has_report(1); });
+  CHECK(fixture.server.has_report(1));
+}
+
+TEST_CASE("a server that forgot session and upload gets the payload again") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.set_refuses_reports(true);
+  bool is_restarted = false;
+  AgentState end = fixture.run("cpu", [&] {
+    if (!is_restarted && !fixture.server.uploaded(1).empty()) {
+      fixture.server.restart();
+      fixture.server.set_refuses_reports(false);
+      is_restarted = true;
+    }
+    return fixture.server.has_report(1);
+  });
+
+  CHECK(fixture.server.has_report(1));
+  CHECK(end.counters.rejected == 0);
+  CHECK_FALSE(fixture.server.uploaded(1).empty());
+}
+
+TEST_CASE("a damaged state file is set aside, and work goes on") {
+  AgentFixture fixture;
+  write_file_durably(fixture.folder / "state.json", as_bytes("{\"version\":"));
+  fs::create_directories(fixture.result_folder(99));
+  fixture.server.add_unit(1);
+  fixture.run("cpu", [&] { return fixture.server.has_report(1); });
+  CHECK(fs::exists(fixture.folder / "state.json.damaged"));
+  CHECK_FALSE(fs::exists(fixture.result_folder(99)));
+}
+
+}  // namespace
+}  // namespace quorate::test

@@ -1,0 +1,190 @@
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/client/agent_fixture.h"
+
+namespace quorate::test {
+namespace {
+
+using client::AgentState;
+using client::TaskState;
+
+Bytes expected_update(const ResultHeader& header) {
+  std::string text = "update of " + header.workunit.hex();
+  return Bytes(text.begin(), text.end());
+}
+
+TEST_CASE("every unit is computed, uploaded, reported and forgotten") {
+  AgentFixture fixture;
+  for (ResultId id = 1; id <= 3; ++id) fixture.server.add_unit(id);
+
+  bool is_closing = false;
+  AgentState end = fixture.run("cpu", [&] {
+    if (!fixture.server.has_report(3)) return false;
+    if (!is_closing) fixture.server.close_reported();
+    is_closing = true;
+    return !fs::exists(fixture.result_folder(3));
+  });
+
+  CHECK(end.counters.reported == 3);
+  CHECK(end.counters.accepted == 3);
+  CHECK(end.tasks.empty());
+  for (ResultId id = 1; id <= 3; ++id) {
+    ResultHeader header = fixture.server.header(id);
+    CHECK(fixture.server.is_signed_by(id, fixture.host()));
+    CHECK(header.result_id == static_cast<std::uint64_t>(id));
+    CHECK(header.nonce == filled<Nonce>(static_cast<std::uint8_t>(id)));
+    CHECK(header.device == "cpu");
+    Bytes update = fixture.server.uploaded(id);
+    CHECK(update == expected_update(header));
+    CHECK(header.proof == update_proof(header.nonce, fixture.host(), update,
+                                       header.claim.digests));
+  }
+}
+
+TEST_CASE("the next unit is fetched while the present one is computed") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.add_unit(2);
+  // Snapshot and shard are shared: four objects for two units.
+  AgentState end = fixture.run(
+      "slow", [&] { return fixture.server.requests("/v1/objects/") == 4; });
+
+  CHECK(end.counters.reported == 0);
+  CHECK(end.tasks.size() == 2);
+}
+
+TEST_CASE("once: one result is reported, then the agent leaves by itself") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.add_unit(2);
+
+  AgentState end = fixture.run(
+      "cpu", [] { return false; }, true);
+
+  CHECK(end.counters.accepted == 1);
+  CHECK(fixture.server.has_report(1));
+  CHECK_FALSE(fixture.server.has_report(2));
+}
+
+TEST_CASE("once: a rejected result is an error") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.set_rejects(true);
+
+  CHECK_THROWS_WITH_AS(fixture.run(
+                           "cpu", [] { return false; }, true),
+                       doctest::Contains("the fake server rejects it"), Error);
+}
+
+TEST_CASE("a cancelled result is stopped, and the next one starts") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  bool is_cancelled = false;
+  AgentState end = fixture.run("slow", [&] {
+    if (!fs::exists(fixture.result_folder(1)) && !is_cancelled) return false;
+    if (!is_cancelled) {
+      fixture.server.cancel(1);
+      fixture.server.add_unit(2);
+      is_cancelled = true;
+    }
+    return fs::exists(fixture.result_folder(2)) &&
+           !fs::exists(fixture.result_folder(1));
+  });
+
+  CHECK(end.counters.cancelled == 1);
+  REQUIRE(end.tasks.size() == 1);
+  CHECK(end.tasks[0].id() == 2);
+}
+
+TEST_CASE("pause stops the worker with a checkpoint; resume goes on") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fs::path checkpoint = fixture.result_folder(1) / "checkpoint";
+  bool was_unlisted = false;
+
+  AgentState end = fixture.run("slow", [&] {
+    if (fs::exists(fixture.result_folder(1))) fixture.is_paused = true;
+    if (!fs::exists(checkpoint)) return false;
+    // While it rests its lease may run out: it is no longer listed.
+    was_unlisted = fixture.server.held().empty();
+    return was_unlisted;
+  });
+  CHECK(was_unlisted);
+  REQUIRE(end.tasks.size() == 1);
+  CHECK(end.tasks[0].state == TaskState::ready);
+
+  fixture.is_paused = false;
+  fixture.run("cpu", [&] { return fixture.server.has_report(1); });
+  CHECK(fixture.server.has_report(1));
+}
+
+TEST_CASE("a paused agent asks for no work") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.is_paused = true;
+  fs::path activity = fixture.folder / "activity.json";
+
+  int looks = 0;
+  fixture.run("cpu", [&] {
+    bool is_ready = client::read_activity(activity).device == "cpu";
+    return is_ready && ++looks > 20;
+  });
+
+  CHECK(fixture.server.requests("/v1/work") == 0);
+}
+
+TEST_CASE("leaving stops the worker with a checkpoint") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("slow", [&] { return fs::exists(fixture.result_folder(1)); });
+  CHECK(fs::exists(fixture.result_folder(1) / "checkpoint"));
+}
+
+TEST_CASE("a diverged unit is reported without a payload") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("diverging", [&] { return fixture.server.has_report(1); });
+
+  CHECK(fixture.server.header(1).claim.outcome == ComputeOutcome::diverged);
+  CHECK(fixture.server.requests("/v1/results/1/update") == 0);
+}
+
+TEST_CASE("what cannot be computed is told to the project") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  auto is_told = [&] { return !fixture.server.failures().empty(); };
+
+  SUBCASE("the worker refuses it") {
+    fixture.run("refusing", is_told);
+    CHECK(fixture.server.failures()[0] == "corrupt: the fake worker refuses");
+  }
+  SUBCASE("the worker ends under it, again and again") {
+    fixture.run("crashing", is_told);
+    CHECK(fixture.server.failures()[0].find("has ended") != std::string::npos);
+  }
+  SUBCASE("an object has other bytes than its hash says") {
+    fixture.server.spoil_snapshot();
+    fixture.run("cpu", is_told);
+    CHECK(fixture.server.failures()[0].find("snapshot") != std::string::npos);
+  }
+  CHECK_FALSE(fixture.server.has_report(1));
+}
+
+TEST_CASE("a unit that the project did not seal is not computed") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1, 9);
+  fixture.run("cpu", [&] { return !fixture.server.failures().empty(); });
+  CHECK(fixture.server.failures()[0].find("workunit of result 1") !=
+        std::string::npos);
+  CHECK_FALSE(fixture.server.has_report(1));
+}
+
+TEST_CASE("an agent whose device cannot serve says so") {
+  AgentFixture fixture;
+  CHECK_THROWS_WITH_AS(fixture.run("unsupported", [] { return false; }),
+                       doctest::Contains("no such device"), Error);
+}
+
+}  // namespace
+}  // namespace quorate::test

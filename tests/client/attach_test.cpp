@@ -1,0 +1,113 @@
+#include "client/attach.h"
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate::client {
+namespace {
+
+using test::sample_key;
+using test::sample_project;
+
+protocol::ProjectStatement sample_statement() {
+  protocol::ProjectStatement statement;
+  statement.name = "sample";
+  statement.key = sample_key(1).public_key();
+  statement.tls_pin = "sha256//cGlu";
+  statement.arithmetic = kArithmeticVersion;
+  return statement;
+}
+
+Bytes sealed(const protocol::ProjectStatement& statement,
+             std::uint8_t key = 1) {
+  return seal(as_bytes(protocol::write(statement)), SealKind::project,
+              sample_project(), sample_key(key));
+}
+
+// A server that answers every request with the same bytes.
+class StatementServer final : public Transfer {
+ public:
+  explicit StatementServer(Bytes bytes) : bytes_(std::move(bytes)) {}
+  HttpReply send(const HttpRequest& request, const std::stop_token&) override {
+    CHECK(request.path == "/v1/project");
+    HttpReply reply;
+    reply.status = 200;
+    reply.body = std::string(as_text(bytes_));
+    return reply;
+  }
+
+ private:
+  Bytes bytes_;
+};
+
+struct Network {
+  Bytes bytes = sealed(sample_statement());
+  std::vector<CurlOptions> connections;
+
+  TransferMaker maker() {
+    return [this](const CurlOptions& options) {
+      connections.push_back(options);
+      return std::make_unique<StatementServer>(bytes);
+    };
+  }
+};
+
+TEST_CASE("a statement is fetched unchecked, then under the key it pins") {
+  Network network;
+  Project project =
+      fetch_project(parse_project_address("https://host:1"), network.maker());
+  CHECK(project.id == sample_project());
+  CHECK(project.url == "https://host:1");
+  REQUIRE(network.connections.size() == 2);
+  CHECK(network.connections[0].trust == TlsTrust::unchecked);
+  CHECK(network.connections[1].trust == TlsTrust::pinned);
+  CHECK(network.connections[1].pin == "sha256//cGlu");
+}
+
+TEST_CASE("without a pin an authority must vouch for the server") {
+  Network network;
+  protocol::ProjectStatement statement = sample_statement();
+  statement.tls_pin = "";
+  network.bytes = sealed(statement);
+  fetch_project(parse_project_address("https://host:1"), network.maker());
+  REQUIRE(network.connections.size() == 2);
+  CHECK(network.connections[1].trust == TlsTrust::authorities);
+}
+
+TEST_CASE("the fingerprint decides which project it may be") {
+  Network network;
+  std::string right = fingerprint(sample_project());
+  fetch_project(parse_project_address("http://host:1#" + right),
+                network.maker());
+  CHECK_THROWS_WITH_AS(
+      fetch_project(parse_project_address("http://host:1#00000000"),
+                    network.maker()),
+      doctest::Contains(right.c_str()), Error);
+}
+
+TEST_CASE("false statements are refused") {
+  Network network;
+  protocol::ProjectStatement statement = sample_statement();
+  SUBCASE("sealed by another key") {
+    network.bytes = sealed(statement, 2);
+  }
+  SUBCASE("changed on its way") {
+    network.bytes[10] ^= 1;
+  }
+  SUBCASE("no statement at all") {
+    network.bytes = Bytes(20, 'x');
+  }
+  SUBCASE("another arithmetic") {
+    statement.arithmetic = kArithmeticVersion + 1;
+    network.bytes = sealed(statement);
+  }
+  CHECK_THROWS_AS(
+      fetch_project(parse_project_address("http://host:1"), network.maker()),
+      Error);
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,135 @@
+#include "client/curl_transfer.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/client/http_listener.h"
+
+namespace quorate::client {
+namespace {
+
+using test::HttpListener;
+
+std::unique_ptr<Transfer> connect(const HttpListener& server) {
+  return make_curl_transfer({server.url(), TlsTrust::authorities, ""});
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("a request carries its parts, a reply its body and headers") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 503 Busy\r\nRetry-After: 12\r\nUpload-Offset: 34\r\n"
+           "Content-Length: 4\r\nConnection: close\r\n\r\nbusy";
+  });
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = "/v1/work";
+  request.bearer = "secret";
+  request.content_type = "application/json";
+  request.body = as_bytes("{\"want\":1}");
+  HttpReply reply = connect(server)->send(request, {});
+
+  CHECK(reply.status == 503);
+  CHECK(reply.body == "busy");
+  CHECK(reply.retry_after == Seconds(12));
+  CHECK(reply.upload_offset == 34);
+  std::string seen = server.seen().at(0);
+  CHECK(seen.rfind("POST /v1/work HTTP/1.1\r\n", 0) == 0);
+  CHECK(contains(seen, "Authorization: Bearer secret\r\n"));
+  CHECK(contains(seen, "Content-Type: application/json\r\n"));
+  CHECK_FALSE(contains(seen, "Expect"));
+  CHECK(seen.ends_with("\r\n\r\n{\"want\":1}"));
+}
+
+TEST_CASE("a range is asked for, and its pieces go to the sink") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 206 Partial\r\nContent-Range: bytes 4-9/10\r\n"
+           "Content-Length: 6\r\nConnection: close\r\n\r\n456789";
+  });
+  std::string got;
+  HttpRequest request;
+  request.path = "/v1/objects/aa";
+  request.from = 4;
+  request.sink = [&](const HttpReply& head, ByteView piece) {
+    CHECK(head.status == 206);
+    CHECK(head.first_byte == 4);
+    got += as_text(piece);
+  };
+  HttpReply reply = connect(server)->send(request, {});
+  CHECK(got == "456789");
+  CHECK(reply.body.empty());
+  CHECK(contains(server.seen().at(0), "Range: bytes=4-\r\n"));
+}
+
+TEST_CASE("an upload says where it stands") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  });
+  HttpRequest request;
+  request.method = HttpMethod::put;
+  request.path = "/v1/results/7/update";
+  request.body = as_bytes("456789");
+  request.from = 4;
+  request.total = 10;
+  CHECK(connect(server)->send(request, {}).status == 200);
+  CHECK(server.seen().at(0).rfind("PUT ", 0) == 0);
+  CHECK(contains(server.seen().at(0), "Content-Range: bytes 4-9/10\r\n"));
+}
+
+TEST_CASE("what a sink throws leaves send") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"
+           "abc";
+  });
+  HttpRequest request;
+  request.path = "/";
+  request.sink = [](const HttpReply&, ByteView) {
+    throw Error(ErrorKind::corrupt, "not what I wanted");
+  };
+  CHECK_THROWS_WITH_AS(connect(server)->send(request, {}), "not what I wanted",
+                       Error);
+}
+
+TEST_CASE("an endless reply is cut off") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" +
+           std::string((1 << 20) + 1, 'x');
+  });
+  HttpRequest request;
+  request.path = "/";
+  CHECK_THROWS_WITH_AS(connect(server)->send(request, {}),
+                       doctest::Contains("longer than"), Error);
+}
+
+TEST_CASE("a stop request ends a wait") {
+  HttpListener server([](const std::string&) { return ""; });
+  std::stop_source source;
+  std::jthread stopper([&](const std::stop_token& end) {
+    while (server.seen().empty() && !end.stop_requested()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    source.request_stop();
+  });
+  HttpRequest request;
+  request.path = "/v1/work";
+  CHECK_THROWS_WITH_AS(connect(server)->send(request, source.get_token()),
+                       doctest::Contains("given up"), Error);
+}
+
+TEST_CASE("nobody there is told as such") {
+  std::string url;
+  {
+    HttpListener gone([](const std::string&) { return ""; });
+    url = gone.url();
+  }
+  HttpRequest request;
+  request.path = "/";
+  auto transfer = make_curl_transfer({url, TlsTrust::authorities, ""});
+  CHECK_THROWS_WITH_AS(transfer->send(request, {}),
+                       doctest::Contains(url.c_str()), Error);
+}
+
+}  // namespace
+}  // namespace quorate::client

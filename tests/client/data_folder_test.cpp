@@ -1,0 +1,95 @@
+#include "client/data_folder.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "client/status.h"
+#include "tests/client/fake_server.h"
+#include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate::client {
+namespace {
+
+TEST_CASE("keys are made once and are private") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  PublicKey account = folder.account_key().public_key();
+  CHECK(folder.account_key().public_key() == account);
+  CHECK(folder.host_key().public_key() != account);
+  for (const char* name : {"account.key", "host.key"}) {
+    CHECK(fs::status(root / name).permissions() ==
+          (fs::perms::owner_read | fs::perms::owner_write));
+  }
+}
+
+TEST_CASE("an account can be brought along, but not replaced") {
+  test::TemporaryFolder root;
+  test::TemporaryFolder other;
+  fs::path file = other / "account.key";
+  test::sample_key(4).save(file.string());
+  DataFolder folder(root.path());
+  folder.adopt_account(file);
+  folder.adopt_account(file);
+  CHECK(folder.account_key().public_key() == test::sample_key(4).public_key());
+
+  fs::path third = other / "third.key";
+  test::sample_key(5).save(third.string());
+  CHECK_THROWS_AS(folder.adopt_account(third), Error);
+}
+
+TEST_CASE("two agents cannot use one folder") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  FileLock lock = folder.lock();
+  CHECK_THROWS_WITH_AS(folder.lock(),
+                       doctest::Contains(std::to_string(::getpid()).c_str()),
+                       Error);
+}
+
+TEST_CASE("pause is remembered until resume") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  CHECK_FALSE(folder.is_paused());
+  folder.set_paused(true);
+  folder.set_paused(true);
+  CHECK(DataFolder(root.path()).is_paused());
+  folder.set_paused(false);
+  CHECK_FALSE(folder.is_paused());
+}
+
+TEST_CASE("projects are added, listed, shown and removed") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  CHECK(folder.projects().empty());
+  Project project = test::FakeServer().project();
+  project.user_name = "Zoë";
+  folder.add_project(project);
+  REQUIRE(folder.projects().size() == 1);
+  CHECK(folder.projects()[0].id == project.id);
+  CHECK(folder.projects()[0].url == "http://fake");
+
+  AgentState state;
+  state.counters.accepted = 5;
+  StateFile(folder.project_folder(project.id) / "state.json").save(state);
+  Status status = read_status(folder);
+  CHECK(status_json(status).find("\"accepted\": 5") != std::string::npos);
+  CHECK(status_text(status).find("Zoë") != std::string::npos);
+
+  folder.remove_project(project);
+  CHECK(folder.projects().empty());
+}
+
+TEST_CASE("a project file that was changed is refused") {
+  test::TemporaryFolder root;
+  Project project = test::FakeServer().project();
+  project.sealed[20] ^= 1;
+  save_project(root / "project.json", project);
+  CHECK_THROWS_AS(load_project(root / "project.json"), Error);
+  write_file_durably(root / "project.json", as_bytes("{\"url\":7}"));
+  CHECK_THROWS_AS(load_project(root / "project.json"), Error);
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,88 @@
+// A worker for tests of the agent. What it does hangs on --device:
+//   cpu          computes at once: the update is "update of HASH"
+//   slow         never ends by itself; stops when told to
+//   diverging    claims that the unit diverged
+//   crashing     ends under every job
+//   refusing     fails every job
+//   unsupported  does not serve
+#include <cstring>
+#include <iostream>
+#include <string>
+
+#include "base/arithmetic.h"
+#include "base/file.h"
+#include "protocol/worker/messages.h"
+
+namespace {
+
+using namespace quorate;
+using namespace quorate::protocol;
+
+constexpr std::uint32_t kSteps = 4;
+
+void say(const WorkerReply& reply) {
+  std::cout << write(reply) << std::endl;
+}
+
+ComputeDone done(const ComputeRequest& request, const std::string& device) {
+  ComputeDone result;
+  result.job = request.job;
+  result.steps = kSteps;
+  result.seconds = 0.5;
+  result.claim.samples = 8;
+  if (device == "diverging") {
+    result.claim.outcome = ComputeOutcome::diverged;
+    result.claim.diverged_step = 1;
+    return result;
+  }
+  Hash unit = sha256(read_file(request.workunit));
+  std::string update = "update of " + unit.hex();
+  write_file_durably(request.update, as_bytes(update));
+  result.claim.update = sha256(as_bytes(update));
+  result.claim.digests = {unit};
+  return result;
+}
+
+// Returns false when the process has to end.
+bool compute(const ComputeRequest& request, const std::string& device) {
+  say(WorkerProgress{request.job, 1, kSteps});
+  if (device == "crashing") return false;
+  if (device == "refusing") {
+    say(WorkerFailed{request.job, "corrupt", "the fake worker refuses"});
+    return true;
+  }
+  if (device != "slow") {
+    say(done(request, device));
+    return true;
+  }
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    if (std::holds_alternative<StopRequest>(parse_worker_request(line))) {
+      write_file_durably(request.checkpoint, as_bytes("checkpoint"));
+      say(WorkerStopped{request.job});
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string device;
+  for (int i = 1; i + 1 < argc; ++i) {
+    if (std::strcmp(argv[i], "--device") == 0) device = argv[i + 1];
+  }
+  if (device == "unsupported") {
+    say(WorkerFailed{0, "unsupported", "no such device"});
+    return 0;
+  }
+  say(WorkerReady{device, kArithmeticVersion});
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    WorkerRequest request = parse_worker_request(line);
+    const auto* job = std::get_if<ComputeRequest>(&request);
+    if (job != nullptr && !compute(*job, device)) return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,67 @@
+#include "client/object_cache.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate::client {
+namespace {
+
+using test::filled;
+
+const Hash kA = filled<Hash>(1);
+const Hash kB = filled<Hash>(2);
+const Hash kC = filled<Hash>(3);
+
+ObjectRef put(ObjectCache& cache, ObjectKind kind, const std::string& text) {
+  ObjectRef ref{kind, sha256(as_bytes(text)), text.size()};
+  write_file_durably(cache.part(ref), as_bytes(text));
+  cache.adopt(ref);
+  return ref;
+}
+
+TEST_CASE("the shards used longest ago go first") {
+  std::vector<CachedShard> shards = {{kA, 10, 1}, {kB, 10, 3}, {kC, 10, 2}};
+  CHECK(superfluous(shards, {}, 30).empty());
+  CHECK(superfluous(shards, {}, 20) == std::vector<Hash>{kA});
+  CHECK(superfluous(shards, {}, 10) == std::vector<Hash>{kC, kA});
+}
+
+TEST_CASE("a needed shard stays, whatever its age and size") {
+  std::vector<CachedShard> shards = {{kA, 10, 1}, {kB, 10, 3}};
+  CHECK(superfluous(shards, {kA}, 10) == std::vector<Hash>{kB});
+  CHECK(superfluous(shards, {kA, kB}, 0).empty());
+}
+
+TEST_CASE("units and snapshots go with the last task, shards stay") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path(), 1000);
+  ObjectRef unit = put(cache, ObjectKind::workunit, "unit");
+  ObjectRef snapshot = put(cache, ObjectKind::snapshot, "snapshot");
+  ObjectRef shard = put(cache, ObjectKind::shard, "shard");
+  fs::path part = cache.part({ObjectKind::shard, kA, 5});
+  write_file_durably(part, as_bytes("half"));
+
+  cache.prune({snapshot.hash, kA});
+  CHECK_FALSE(cache.contains(unit));
+  CHECK(cache.contains(snapshot));
+  CHECK(cache.contains(shard));
+  CHECK(fs::exists(part));
+
+  cache.prune({});
+  CHECK_FALSE(cache.contains(snapshot));
+  CHECK(cache.contains(shard));
+  CHECK_FALSE(fs::exists(part));
+}
+
+TEST_CASE("shards over the limit are removed") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path(), 3);
+  ObjectRef shard = put(cache, ObjectKind::shard, "shard");
+  cache.prune({});
+  CHECK_FALSE(cache.contains(shard));
+}
+
+}  // namespace
+}  // namespace quorate::client

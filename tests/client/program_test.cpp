@@ -1,0 +1,47 @@
+#include "client/program.h"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/temporary_folder.h"
+
+namespace quorate::client {
+namespace {
+
+int run(std::vector<std::string> words) {
+  words.insert(words.begin(), "quorate-client");
+  std::vector<char*> raw;
+  for (std::string& word : words) raw.push_back(word.data());
+  return run_program("quorate-client", static_cast<int>(raw.size()), raw.data(),
+                     nullptr);
+}
+
+TEST_CASE("every command explains itself") {
+  CHECK(run({"--help"}) == 0);
+  for (const char* command :
+       {"attach", "detach", "run", "status", "pause", "resume"}) {
+    CAPTURE(command);
+    CHECK(run({command, "--help"}) == 0);
+  }
+}
+
+TEST_CASE("wrong usage is told apart from failure") {
+  test::TemporaryFolder folder;
+  std::string dir = folder.path().string();
+  CHECK(run({}) == 2);
+  CHECK(run({"dance"}) == 2);
+  CHECK(run({"attach"}) == 2);
+  CHECK(run({"run", "--cpu-percent", "0"}) == 2);
+  CHECK(run({"run", "--dir", dir}) == 2);  // nothing is attached
+  CHECK(run({"attach", "ftp://x", "--dir", dir}) == 2);
+  CHECK(run({"attach", "http://127.0.0.1:1", "--dir", dir}) == 1);
+  CHECK(run({"--dir", dir, "status", "--json"}) == 0);
+  CHECK(run({"pause", "--dir", dir}) == 0);
+  CHECK(fs::exists(folder / "paused"));
+  CHECK(run({"resume", "--dir", dir}) == 0);
+  CHECK_FALSE(fs::exists(folder / "paused"));
+}
+
+}  // namespace
+}  // namespace quorate::client

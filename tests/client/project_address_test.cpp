@@ -1,0 +1,46 @@
+#include "client/project_address.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate::client {
+namespace {
+
+TEST_CASE("a project address has a URL and perhaps a fingerprint") {
+  ProjectAddress plain = parse_project_address("http://127.0.0.1:8470/");
+  CHECK(plain.url == "http://127.0.0.1:8470");
+  CHECK(plain.fingerprint.empty());
+  CHECK_FALSE(plain.is_encrypted());
+
+  ProjectAddress full = parse_project_address(
+      "example.org:8470#AB12-cd34 567800000000000000000000");
+  CHECK(full.url == "https://example.org:8470");
+  CHECK(full.fingerprint == "ab12cd34567800000000000000000000");
+  CHECK(full.is_encrypted());
+}
+
+TEST_CASE("what is no project address is refused") {
+  for (const char* text :
+       {"", "https://", "ftp://example.org", "https:///path", "https://a b",
+        "https://a#1234567890123456789012345678901", "https://a#",
+        "https://a#1234567890123456789012345678901x",
+        "https://a#"
+        "00000000000000000000000000000000000000000000000000000000000000000"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_project_address(text), Error);
+  }
+}
+
+TEST_CASE("a fingerprint matches the beginning of the project's id") {
+  ProjectId id = test::sample_project();
+  CHECK(matches("", id));
+  CHECK(matches(id.hex().substr(0, 8), id));
+  CHECK(matches(fingerprint(id), id));
+  CHECK(matches(id.hex(), id));
+  CHECK_FALSE(matches(id.hex().substr(1, 8), id));
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Fashion-MNIST with the product's defaults: 87 % of the test part in 6 minutes.
+
+A multilayer perceptron, quorum 2, four volunteers of one thread each; once with
+vc-asgd, once with diloco. Prints how the accuracy grew. Called by hand, on a
+machine with nothing else to do:
+
+    python3 tests/pipeline/fashion_mnist.py --data FOLDER_WITH_IDX_FILES
+"""
+
+import resource
+import time
+
+from project import RUN, Failure, Project, Server, Volunteer, expect, run
+
+VOLUNTEERS = 4
+LEAST = 0.87
+MINUTES = 6
+
+
+def cpu_seconds():
+    """Of everything that was started and has ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def curve(project, began):
+    """(minutes since the start, version, accuracy) of every evaluation."""
+    rows = sorted(project.ask("snapshots", RUN), key=lambda r: r["version"])
+    return [((row["time"] / 1000 - began) / 60, row["version"],
+             row["accuracy"]) for row in rows]
+
+
+def train(stage, rule):
+    expect(stage.data, "name the folder with the IDX files with --data")
+    project = Project(stage, lease=120, heartbeat=30, reservation=5)
+    project.order("dataset", "add", "fashion", stage.data)
+    project.create_run("--dataset", "fashion", "--rule", rule)
+    used_before = cpu_seconds()
+    server = Server(project).start()
+    volunteers = [Volunteer(stage, f"volunteer-{i + 1}").attach(server)
+                  for i in range(VOLUNTEERS)]
+    began = time.time()
+    for volunteer in volunteers:
+        volunteer.start()
+    try:
+        project.wait_until_finished(MINUTES * 60)
+        project.show_evaluated()
+        end = "finished"
+    except Failure as failure:
+        end = str(failure)
+    shown = project.show()
+    points = curve(project, began)
+    step = max(1, len(points) // 12)
+    for minutes, version, accuracy in points[::step] + points[-1:]:
+        stage.say(f"{rule}: {minutes:5.2f} min  version {version:5d}  "
+                  f"{100 * accuracy:.2f} %")
+    best = max((accuracy for _, _, accuracy in points), default=0)
+    reached = next((minutes for minutes, _, accuracy in points
+                    if accuracy >= LEAST), None)
+    text = (f"{rule}: {end}, {100 * shown['progress']:.0f} % of the run, "
+            f"{shown['version']} versions, best {100 * best:.2f} %, "
+            f"{100 * LEAST:.0f} % " +
+            (f"after {reached:.2f} min" if reached else "not reached"))
+    for volunteer in volunteers:
+        volunteer.stop()
+    server.stop()
+    text += f", {(cpu_seconds() - used_before) / 60:.1f} CPU minutes"
+    stage.say(text)
+    expect(reached is not None and reached <= MINUTES, text)
+    return text
+
+
+def vc_asgd(stage):
+    return train(stage, "vc-asgd")
+
+
+def diloco(stage):
+    return train(stage, "diloco")
+
+
+if __name__ == "__main__":
+    run(__doc__, vc_asgd, diloco)

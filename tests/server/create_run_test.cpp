@@ -1,0 +1,174 @@
+// A whole project folder, its runs and admin commands, without a server.
+#include "server/admin/create_run.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/admin/service.h"
+#include "server/project.h"
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+struct Folder {
+  Folder() {
+    create_project({root.path() / "p"}, "Test", "");
+    ProjectFolder folder{root.path() / "p"};
+    ObjectStore objects(folder.objects(), folder.temporary());
+    write_file_durably(folder.datasets() / "tiny.json",
+                       as_bytes(to_json(test::tiny_dataset(objects))));
+    settings.house_workers = 0;
+  }
+
+  std::unique_ptr<Project> open() {
+    return std::make_unique<Project>(root.path() / "p", settings, Roles{},
+                                     [](const std::string&) {});
+  }
+
+  test::TemporaryFolder root;
+  ServerSettings settings;
+};
+
+std::string refusal(AdminService& admin, const std::string& command,
+                    const json& arguments) {
+  try {
+    admin.call(command, arguments);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("a run is created with its defaults and is there after a restart") {
+  Folder folder;
+  {
+    auto project = folder.open();
+    AdminService admin(*project);
+    json row = admin.call("train-create", {{"run", "one"},
+                                           {"dataset", "tiny"},
+                                           {"model", "mlp:3"},
+                                           {"epochs", 2},
+                                           {"seed", 9}});
+    CHECK(row["run"] == "one");
+    CHECK(row["state"] == "running");
+    CHECK(row["rule"] == "vc-asgd");
+    CHECK(row["version"] == 0);
+    CHECK(row["quorum"] == 2);
+  }
+  auto project = folder.open();
+  AdminService admin(*project);
+  const TrainingRun& training = *project->state().run_by_name("one");
+  CHECK(training.run.batch == 64);
+  CHECK(training.run.seed == 9);
+  CHECK(training.run.epochs == 2);
+  CHECK(training.model.parameters() ==
+        initial_parameters(training.run.model, 9));
+  json entries = admin.call("ledger", {{"run", "one"}});
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0]["kind"] == "run");
+  CHECK(admin.call("train-list", json::object()).size() == 1);
+}
+
+TEST_CASE("wishes that cannot work are refused, naming them") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  struct Row {
+    json change;
+    const char* says;
+  };
+  for (const Row& row : {
+           Row{{{"run", "No Name"}}, "No Name"},
+           Row{{{"dataset", "none"}}, "there is none"},
+           Row{{{"dataset", "../tiny"}}, "there is none"},
+           Row{{{"model", "cnn"}}, "cnn"},
+           Row{{{"batch", 0}}, "--batch"},
+           Row{{{"batch", 271}}, "--batch 271"},
+           Row{{{"epochs", "many"}}, "--epochs"},
+           Row{{{"epochs", 1.5}}, "--epochs"},
+           Row{{{"quorum", 11}}, "--quorum"},
+           Row{{{"lr", -1}}, "--lr"},
+           Row{{{"momentum", 1}}, "--momentum"},
+           Row{{{"lr_schedule", "cosine"}}, "cosine"},
+           Row{{{"rule", "magic"}}, "magic"},
+           Row{{{"alpha", 3}}, "alpha"},
+           Row{{{"rule", "diloco"}, {"gamma", 2}}, "gamma"},
+           Row{{{"rule", "diloco"}, {"alpha", 0.5}}, "alpha"},
+           Row{{{"round_share", 0}}, "--round_share"},
+           Row{{{"run", 5}}, "train-create"},
+       }) {
+    json arguments = {{"run", "one"}, {"dataset", "tiny"}};
+    arguments.update(row.change);
+    CAPTURE(arguments.dump());
+    std::string found = refusal(admin, "train-create", arguments);
+    CAPTURE(found);
+    CHECK(found.find(row.says) != std::string::npos);
+  }
+  CHECK(project->state().runs.empty());
+  CHECK(project->state().store.runs().empty());
+}
+
+TEST_CASE("two runs cannot have one name") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  json arguments = {{"run", "one"}, {"dataset", "tiny"}};
+  admin.call("train-create", arguments);
+  CHECK(refusal(admin, "train-create", arguments).find("one") !=
+        std::string::npos);
+  CHECK(project->state().runs.size() == 1);
+}
+
+TEST_CASE("runs are paused, resumed and stopped once") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  admin.call("train-create", {{"run", "one"}, {"dataset", "tiny"}});
+  json one = {{"run", "one"}};
+  CHECK(admin.call("train-pause", one)["state"] == "paused");
+  CHECK(refusal(admin, "train-pause", one).find("is paused") !=
+        std::string::npos);
+  CHECK(admin.call("train-resume", one)["state"] == "running");
+  CHECK(admin.call("train-stop", one)["state"] == "stopped");
+  CHECK(refusal(admin, "train-stop", one).find("stopped already") !=
+        std::string::npos);
+  CHECK(refusal(admin, "train-resume", one) != "no error");
+  CHECK(admin.call("ledger", one).size() == 3);  // run, snapshot, end
+}
+
+TEST_CASE("unknown commands, runs, hosts and versions are refused") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  CHECK(refusal(admin, "format-disk", json::object()).find("format-disk") !=
+        std::string::npos);
+  CHECK(refusal(admin, "train-show", {{"run", "x"}}).find("train create") !=
+        std::string::npos);
+  admin.call("train-create", {{"run", "one"}, {"dataset", "tiny"}});
+  CHECK(refusal(admin, "train-show", {{"run", "x"}}).find("known are one") !=
+        std::string::npos);
+  CHECK(refusal(admin, "host-show", {{"host", "x"}}).find("quorate hosts") !=
+        std::string::npos);
+  CHECK(refusal(admin, "exportable", {{"run", "one"}}).find("none yet") !=
+        std::string::npos);
+}
+
+TEST_CASE("a project is opened by one process at a time, or not at all") {
+  Folder folder;
+  {
+    auto project = folder.open();
+    CHECK_THROWS_AS(folder.open(), Error);
+  }
+  folder.open();
+  CHECK_THROWS_AS(create_project({folder.root.path() / "p"}, "", ""), Error);
+  CHECK_THROWS_AS(load_keys({folder.root.path() / "elsewhere"}), Error);
+}
+
+}  // namespace quorate

@@ -1,0 +1,214 @@
+// Clients that want too much, or take too long.
+#include <functional>
+#include <future>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/http/test_server.h"
+#include "tests/support/raw_http.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace quorate;
+using namespace quorate::test;
+
+namespace {
+
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\n\r\n";
+
+Router hello() {
+  Router router;
+  router.add(Method::get, "/", [](Request&, Responder responder) {
+    responder.send(text("hello"));
+  });
+  router.add(Method::post, "/", echo(), 1000);
+  return router;
+}
+
+// Sends `bytes` one by one until the server closes.
+void trickle(RawHttp& client, const std::string& bytes) {
+  for (char c : bytes) {
+    if (!client.send({&c, 1})) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a head over 16 KB is refused") {
+  TestServer server(hello());
+  auto get = [](std::size_t size) {
+    std::string head = "GET / HTTP/1.1\r\nX: \r\n\r\n";
+    return head.insert(19, std::string(size - head.size(), 'x'));
+  };
+  SUBCASE("at the limit it is taken") {
+    RawHttp client(server.port());
+    CHECK(client.exchange(get(16 << 10)).status == 200);
+    CHECK(client.exchange(kGet).status == 200);
+  }
+  SUBCASE("a byte more is not") {
+    RawHttp client(server.port());
+    RawResponse response = client.exchange(get((16 << 10) + 1));
+    CHECK(response.status == 431);
+    CHECK(client.receive_all().empty());
+  }
+  SUBCASE("nor one without an end") {
+    RawHttp client(server.port());
+    client.send("GET / HTTP/1.1\r\n");
+    for (int i = 0; i < 2000; ++i) client.send("X-Field: value\r\n");
+    CHECK(client.receive().status == 431);
+  }
+  SUBCASE("nor one with a hundred and one fields") {
+    std::string head = "GET / HTTP/1.1\r\n";
+    for (int i = 0; i < 101; ++i) head += "X: y\r\n";
+    RawHttp client(server.port());
+    CHECK(client.exchange(head + "\r\n").status == 400);
+  }
+}
+
+TEST_CASE("a client that takes too long is sent away") {
+  HttpLimits limits = watchful();
+  std::function<void(RawHttp&)> act;
+  SUBCASE("idle from the start") {
+    limits.head_deadline = kSoon;
+    act = [](RawHttp&) {};
+  }
+  SUBCASE("idle between requests") {
+    limits.idle_deadline = kSoon;
+    act = [](RawHttp& client) { CHECK(client.exchange(kGet).status == 200); };
+  }
+  SUBCASE("trickling its head") {
+    limits.head_deadline = kSoon;
+    act = [](RawHttp& client) {
+      trickle(client, "GET / HTTP/1.1\r\nX: " + std::string(1000, 'x'));
+    };
+  }
+  SUBCASE("trickling its second head") {
+    limits.head_deadline = Seconds(1);
+    act = [](RawHttp& client) {
+      CHECK(client.exchange(kGet).status == 200);
+      trickle(client, "GET / HTTP/1.1\r\nX: " + std::string(1000, 'x'));
+    };
+  }
+  SUBCASE("trickling its body") {
+    limits.body_deadline = kSoon;
+    act = [](RawHttp& client) {
+      client.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n");
+      trickle(client, std::string(999, 'x'));
+    };
+  }
+  TestServer server(hello(), limits);
+  RawHttp client(server.port());
+  act(client);
+  CHECK(client.receive_all().empty());
+  CHECK(server.server().counters().connections_timed_out == 1);
+}
+
+TEST_CASE("a reader that stands still is sent away") {
+  // Given a body far larger than what the kernel holds for a connection
+  Router router;
+  router.add(Method::get, "/", [](Request&, Responder responder) {
+    Response response;
+    response.body = Bytes(64 << 20);
+    responder.send(std::move(response));
+  });
+  HttpLimits limits = watchful();
+  limits.rate_window = kSoon;
+  TestServer server(std::move(router), limits);
+  RawHttp client(server.port());
+  client.send(kGet);
+  while (server.server().counters().connections_timed_out == 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  CHECK(client.receive_all().size() < 64 << 20);
+}
+
+TEST_CASE("there are only so many connections") {
+  HttpLimits limits;
+  SUBCASE("in all") {
+    limits.max_connections = 3;
+  }
+  SUBCASE("from one address") {
+    limits.max_connections_per_address = 3;
+  }
+  TestServer server(hello(), limits, 2);
+  {
+    RawHttp a(server.port()), b(server.port()), c(server.port());
+    CHECK(a.exchange(kGet).status == 200);
+    CHECK(b.exchange(kGet).status == 200);
+    CHECK(c.exchange(kGet).status == 200);
+    CHECK(server.server().counters().connections_open == 3);
+
+    RawHttp d(server.port());
+    CHECK(d.receive().status == 503);
+    CHECK(d.receive_all().empty());
+    CHECK(server.server().counters().connections_refused == 1);
+  }
+  // Places are given back.
+  while (server.server().counters().connections_open > 0) {
+    std::this_thread::yield();
+  }
+  CHECK(RawHttp(server.port()).exchange(kGet).status == 200);
+}
+
+TEST_CASE("another address has its own places") {
+  HttpLimits limits;
+  limits.max_connections_per_address = 1;
+  HttpServer server({1, limits, {}});
+  std::uint16_t port = server.listen({"0.0.0.0", 0, {}}, hello());
+  server.start();
+  RawHttp a(port);
+  CHECK(a.exchange(kGet).status == 200);
+  CHECK(RawHttp(port).receive().status == 503);
+  CHECK(RawHttp(port, "127.0.0.2").exchange(kGet).status == 200);
+}
+
+TEST_CASE("a trusted proxy has no limit and names its clients") {
+  Router router;
+  router.add(Method::get, "/", [](Request& request, Responder responder) {
+    responder.send(text(request.remote_address));
+  });
+  HttpLimits limits;
+  limits.max_connections_per_address = 1;
+  HttpServer server({1, limits, {"127.0.0.1"}});
+  std::uint16_t port = server.listen({}, std::move(router));
+  server.start();
+  RawHttp a(port), b(port);
+  CHECK(
+      a.exchange("GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n").body ==
+      "192.0.2.9");
+  CHECK(b.exchange(kGet).body == "127.0.0.1");
+}
+
+TEST_CASE("stopping lets requests under way end well") {
+  std::promise<Responder> taken;
+  Router router = hello();
+  router.add(Method::get, "/late", [&taken](Request&, Responder responder) {
+    taken.set_value(std::move(responder));
+  });
+  TestServer server(std::move(router));
+  RawHttp idle(server.port());
+  CHECK(idle.exchange(kGet).status == 200);
+  RawHttp busy(server.port());
+  busy.send("GET /late HTTP/1.1\r\n\r\n");
+  Responder responder = taken.get_future().get();
+
+  SUBCASE("within the grace") {
+    std::thread stopping([&] { server.server().stop(Seconds(30)); });
+    CHECK(idle.receive_all().empty());  // idle connections end at once
+    responder.send(text("done"));
+    RawResponse response = busy.receive();
+    CHECK(response.body == "done");
+    CHECK(response.headers["Connection"] == "close");
+    CHECK(busy.receive_all().empty());
+    // The server lingers until the client has closed, too.
+    { RawHttp closed = std::move(busy); }
+    stopping.join();
+    CHECK_THROWS(RawHttp(server.port()));
+  }
+  SUBCASE("but not longer") {
+    server.server().stop(Seconds(0.05));
+    CHECK(busy.receive_all().empty());
+    CHECK_FALSE(responder.is_open());
+  }
+}

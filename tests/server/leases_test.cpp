@@ -1,0 +1,51 @@
+#include "server/leases.h"
+
+#include <doctest/doctest.h>
+
+namespace quorate {
+namespace {
+
+Instant at(double seconds) {
+  return Instant{Seconds(seconds)};
+}
+
+using Ids = std::vector<ResultId>;
+
+}  // namespace
+
+TEST_CASE("a lease that is not renewed expires once") {
+  Leases leases;
+  leases.grant(1, at(10));
+  leases.grant(2, at(20));
+  CHECK(leases.take_expired(at(9)).empty());
+  CHECK(leases.take_expired(at(10)) == Ids{1});
+  CHECK(leases.take_expired(at(10)).empty());
+  leases.renew(2, at(30));
+  CHECK(leases.take_expired(at(29)).empty());
+  CHECK(leases.take_expired(at(30)) == Ids{2});
+}
+
+TEST_CASE("a lease that is over cannot be renewed") {
+  Leases leases;
+  leases.grant(1, at(10));
+  leases.end(1);
+  leases.renew(1, at(20));
+  CHECK(leases.take_expired(at(100)).empty());
+}
+
+TEST_CASE("a reservation keeps a result for one host until it expires") {
+  Reservations reservations;
+  CHECK_FALSE(reservations.host(1).has_value());
+  reservations.keep(1, 7, at(10));
+  CHECK(reservations.host(1) == 7);
+  reservations.keep(1, 8, at(20));  // drawn again
+  CHECK(reservations.take_expired(at(10)).empty());
+  CHECK(reservations.host(1) == 8);
+  CHECK(reservations.take_expired(at(20)) == Ids{1});
+  CHECK_FALSE(reservations.host(1).has_value());
+  reservations.keep(2, 7, at(30));
+  reservations.end(2);
+  CHECK_FALSE(reservations.host(2).has_value());
+}
+
+}  // namespace quorate

@@ -1,0 +1,89 @@
+#include "server/matching.h"
+
+#include <map>
+
+#include <doctest/doctest.h>
+
+namespace quorate {
+namespace {
+
+Result result_of(UserId user, ServerState state,
+                 ResultOutcome outcome = ResultOutcome::init) {
+  Result result;
+  result.user = user;
+  result.server_state = state;
+  result.outcome = outcome;
+  return result;
+}
+
+// How often each host is drawn when every pair of words below `n` comes once.
+std::map<HostId, int> draws(std::span<const Result> results,
+                            std::span<const Candidate> candidates,
+                            std::uint64_t n) {
+  std::map<HostId, int> count;
+  for (std::uint64_t a = 0; a < n; ++a) {
+    for (std::uint64_t b = 0; b < n; ++b) {
+      if (auto host = draw_host(results, candidates, a, b)) ++count[*host];
+    }
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a user never gets two results of a unit, whatever became of one") {
+  struct Row {
+    ServerState state;
+    ResultOutcome outcome;
+  };
+  for (const Row& row :
+       {Row{ServerState::in_progress, ResultOutcome::init},
+        Row{ServerState::over, ResultOutcome::success},
+        Row{ServerState::over, ResultOutcome::no_reply},
+        Row{ServerState::over, ResultOutcome::client_error},
+        Row{ServerState::over, ResultOutcome::validate_error}}) {
+    std::vector<Result> results = {result_of(7, row.state, row.outcome)};
+    CHECK_FALSE(suits(results, 7));
+    CHECK(suits(results, 8));
+  }
+}
+
+TEST_CASE("results that nobody has do not stand in the way") {
+  std::vector<Result> results = {result_of(0, ServerState::unsent),
+                                 result_of(0, ServerState::unsent)};
+  CHECK(suits(results, 7));
+  CHECK(suits({}, 7));
+}
+
+TEST_CASE("users are drawn alike, however many hosts they register") {
+  std::vector<Candidate> candidates = {{10, 1, false}};
+  for (HostId id = 20; id < 28; ++id) candidates.push_back({id, 2, false});
+  std::map<HostId, int> count = draws({}, candidates, 16);
+  CHECK(count[10] == 128);
+  for (HostId id = 20; id < 28; ++id) CHECK(count[id] == 16);
+}
+
+TEST_CASE("hosts that wait are drawn before hosts that are busy") {
+  std::vector<Candidate> candidates = {
+      {10, 1, false}, {11, 1, true}, {20, 2, true}, {30, 3, false}};
+  std::map<HostId, int> count = draws({}, candidates, 4);
+  CHECK(count[11] == 8);
+  CHECK(count[20] == 8);
+  CHECK(count.size() == 2);
+}
+
+TEST_CASE("busy hosts are drawn when nobody who waits suits") {
+  std::vector<Candidate> candidates = {{10, 1, true}, {20, 2, false}};
+  std::vector<Result> results = {result_of(1, ServerState::in_progress)};
+  std::map<HostId, int> count = draws(results, candidates, 4);
+  CHECK(count == std::map<HostId, int>{{20, 16}});
+}
+
+TEST_CASE("nobody is drawn when nobody suits") {
+  std::vector<Candidate> candidates = {{10, 1, true}};
+  std::vector<Result> results = {result_of(1, ServerState::over)};
+  CHECK_FALSE(draw_host(results, candidates, 0, 0).has_value());
+  CHECK_FALSE(draw_host({}, {}, 0, 0).has_value());
+}
+
+}  // namespace quorate

@@ -1,0 +1,390 @@
+#include "tests/server/project_fixture.h"
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "kernels/backends.h"
+#include "server/datasets/dataset.h"
+#include "workunits/safetensors.h"
+
+namespace quorate::test {
+namespace {
+
+ProjectKeys new_keys() {
+  PrivateKey project = PrivateKey::generate();
+  ProjectId id = project_id_of(project.public_key());
+  return {std::move(project), PrivateKey::generate(), id};
+}
+
+TrainingTask task_of(const ObjectStore& objects, const ProjectKeys& keys,
+                     const Hash& workunit) {
+  Bytes sealed = objects.read(workunit);
+  return decode_task(open_sealed(sealed, SealKind::workunit, keys.id,
+                                 keys.project.public_key(), "workunit"));
+}
+
+std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
+  std::vector<protocol::Progress> holding;
+  for (ResultId id : ids) holding.push_back({id, 0, 0});
+  return holding;
+}
+
+}  // namespace
+
+DatasetManifest tiny_dataset(ObjectStore& objects) {
+  DatasetSource source;
+  source.kind = "glyphs";
+  source.shape = {4, 4, 1};
+  source.classes = 2;
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    std::uint32_t label = i % 2;
+    for (std::uint32_t pixel = 0; pixel < 16; ++pixel) {
+      bool is_bright = pixel % 2 == label;
+      source.train.images.push_back(static_cast<std::uint8_t>(
+          (is_bright ? 180 : 20) + (i * 7 + pixel * 13) % 50));
+    }
+    source.train.labels.push_back(static_cast<std::uint8_t>(label));
+  }
+  return build_dataset(source, "tiny", 0, objects);
+}
+
+Forgery lie(std::uint8_t salt) {
+  Forgery forgery;
+  forgery.result = [salt](TrainingResult& result) {
+    // The lowest bits of the last element: finite, and close to the truth.
+    result.update.at(result.update.size() - 4) ^= salt;
+    result.claim.update = sha256(result.update);
+  };
+  return forgery;
+}
+
+Forgery divergence() {
+  Forgery forgery;
+  forgery.result = [](TrainingResult& result) {
+    result.claim = {};
+    result.claim.outcome = ComputeOutcome::diverged;
+    result.claim.diverged_step = 1;
+    result.update.clear();
+  };
+  return forgery;
+}
+
+ProjectFixture::ProjectFixture(ProjectOptions options)
+    : options_(std::move(options)), folder_{root_.path()}, keys_(new_keys()) {
+  settings.lease = Seconds(20);
+  settings.reservation = Seconds(2);
+  settings.house_workers = options_.house_workers;
+  settings.evaluate_every = Seconds(0);
+  settings.evaluate_every_versions = options_.evaluate_every_versions;
+  for (const fs::path& path :
+       {folder_.database().parent_path(), folder_.datasets()}) {
+    fs::create_directories(path);
+  }
+  open();
+  create_run();
+}
+
+void ProjectFixture::open() {
+  store_ = options_.on_disk ? open_sqlite_store(folder_.database())
+                            : open_memory_store();
+  objects_ =
+      std::make_unique<ObjectStore>(folder_.objects(), folder_.temporary());
+  state_ = std::make_unique<ProjectState>(folder_, settings, keys_, clock,
+                                          *store_, *objects_);
+  // Not started: every job runs on the test's own thread.
+  writer_ = std::make_unique<Writer>(*store_, clock, [](const std::string&) {});
+  daemons_ = std::make_unique<Daemons>(*state_, *writer_, options_.roles);
+}
+
+void ProjectFixture::close() {
+  daemons_.reset();
+  writer_.reset();
+  state_.reset();
+  objects_.reset();
+  store_.reset();
+}
+
+void ProjectFixture::reopen() {
+  REQUIRE(options_.on_disk);
+  close();
+  open();
+  if (options_.roles.validator) {
+    job([this] { daemons_->transitioner.pass_all(); });
+  }
+}
+
+void ProjectFixture::crash_during(const std::function<void()>& what) {
+  store_->begin();
+  what();
+  daemons_->settle();
+  reopen();
+}
+
+void ProjectFixture::create_run() {
+  DatasetManifest dataset = tiny_dataset(*objects_);
+  write_file_durably(folder_.datasets() / "tiny.json",
+                     as_bytes(to_json(dataset)));
+  Run run;
+  fill_secret_random(run.id.bytes);
+  run.name = "digits";
+  run.dataset = dataset.name;
+  run.model = parse_model("mlp:3", dataset.shape.size(), dataset.classes);
+  run.seed = 7;
+  run.batch = 8;
+  run.local_steps = options_.local_steps;
+  run.epochs = options_.epochs;
+  run.optimizer = {0.05F, 0.9F, 0.0F};
+  run.rule = options_.rule;
+  run.quorum = options_.quorum;
+  run.round_units = options_.round_units;
+  job([&] {
+    std::vector<float> initial = initial_parameters(run.model, run.seed);
+    RunCreated created;
+    created.run = run.id;
+    created.name = run.name;
+    created.model = run.model;
+    created.dataset = run.dataset;
+    created.shards = {dataset.train.at(0).hash};
+    created.seed = run.seed;
+    created.rule = run.rule;
+    created.settings = "{}";
+    created.initial = objects_->put(write_parameters(run.model, initial));
+    run.key = store_->insert_run(run, {});
+    TrainingRun& training =
+        state_->runs
+            .emplace(run.key, TrainingRun(run, {}, dataset,
+                                          make_update_rule(run.rule, ""),
+                                          ModelState(std::move(initial))))
+            .first->second;
+    LedgerEntry first;
+    first.body = created;
+    daemons_->assimilator.begin(training, first);
+  });
+}
+
+Volunteer ProjectFixture::join() {
+  Volunteer fresh;
+  job([&] {
+    fresh.user =
+        state_->hosts.register_user(fresh.account.public_key(), "", 0).id;
+  });
+  return join(fresh);
+}
+
+Volunteer ProjectFixture::join(const Volunteer& same_user) {
+  Volunteer fresh = same_user;
+  fresh.key = PrivateKey::generate();
+  job([&] {
+    Host host;
+    host.key = fresh.key.public_key();
+    host.name = "machine";
+    host.door = "native";
+    fresh.host =
+        state_->hosts.register_host(host, fresh.account.public_key(), 0).id;
+  });
+  heartbeat(fresh, {});  // from now on it is active
+  return fresh;
+}
+
+void ProjectFixture::job(const std::function<void()>& what) {
+  writer_->run([&] {
+    what();
+    daemons_->settle();
+  });
+}
+
+void ProjectFixture::pass(Seconds time) {
+  clock.advance(time);
+  job([this] {
+    daemons_->transitioner.tick();
+    daemons_->scheduler.tick();
+  });
+}
+
+ProjectFixture::Answer ProjectFixture::ask_later(
+    const Volunteer& who, const protocol::WorkRequest& request) {
+  auto answer = std::make_shared<std::optional<protocol::WorkReply>>();
+  job([&] {
+    daemons_->scheduler.request_work(
+        who.host, request,
+        [answer](protocol::WorkReply reply) { *answer = std::move(reply); });
+  });
+  return answer;
+}
+
+protocol::WorkReply ProjectFixture::ask(const Volunteer& who,
+                                        std::uint32_t want,
+                                        const std::vector<ResultId>& holding) {
+  protocol::WorkRequest request;
+  request.want = want;
+  request.device = "reference";
+  request.holding = progress_of(holding);
+  Answer answer = ask_later(who, request);
+  REQUIRE(answer->has_value());
+  return **answer;
+}
+
+Assignment ProjectFixture::take(const Volunteer& who) {
+  for (ResultId id : state_->feeder.unsent()) state_->reservations.end(id);
+  protocol::WorkReply reply = ask(who);
+  REQUIRE(reply.assignments.size() == 1);
+  return reply.assignments.front();
+}
+
+Volunteer ProjectFixture::house() {
+  return {PrivateKey::generate(), keys_.house, kHouseUser, state_->house_host};
+}
+
+Assignment ProjectFixture::take_as_house() {
+  std::optional<Assignment> assignment;
+  job([&] { assignment = daemons_->scheduler.work_for_house(); });
+  REQUIRE(assignment.has_value());
+  return *assignment;
+}
+
+bool ProjectFixture::has_house_work() {
+  bool has = false;
+  job([&] { has = daemons_->scheduler.work_for_house().has_value(); });
+  return has;
+}
+
+protocol::WorkReply ProjectFixture::heartbeat(
+    const Volunteer& who, const std::vector<ResultId>& holding) {
+  protocol::WorkRequest request;
+  request.holding = progress_of(holding);
+  std::optional<protocol::WorkReply> answer;
+  job([&] {
+    daemons_->scheduler.heartbeat(
+        who.host, request,
+        [&](protocol::WorkReply reply) { answer = std::move(reply); });
+  });
+  return answer.value();
+}
+
+void ProjectFixture::give_up(const Volunteer& who, ResultId result,
+                             const std::string& why) {
+  job([&] { daemons_->transitioner.on_failed(who.host, {result, why}); });
+}
+
+TrainingResult ProjectFixture::compute(const Assignment& assignment) {
+  Hash workunit = assignment.objects.at(0).hash;
+  auto known = computed_.find(workunit);
+  if (known != computed_.end()) return known->second;
+  TrainingTask task = task_of(*objects_, keys_, workunit);
+  std::vector<float> base = read_parameters(
+      task.model, objects_->read(assignment.objects.at(1).hash), "snapshot");
+  Bytes shard = objects_->read(assignment.objects.at(2).hash);
+  auto backend = make_backend("reference");
+  Trainer trainer(task, base, read_shard(shard, 2, "shard"), *backend);
+  while (!trainer.is_finished()) trainer.step();
+  return computed_.emplace(workunit, trainer.finish()).first->second;
+}
+
+SignedHeader ProjectFixture::upload(const Volunteer& who,
+                                    const Assignment& assignment,
+                                    const Forgery& forgery) {
+  TrainingResult result = compute(assignment);
+  if (forgery.result) forgery.result(result);
+  ResultHeader header;
+  header.result_id = static_cast<std::uint64_t>(assignment.result);
+  header.nonce = assignment.nonce;
+  header.workunit = assignment.objects.at(0).hash;
+  header.host = who.key.public_key();
+  header.claim = result.claim;
+  header.device = "reference";
+  header.arithmetic = kArithmeticVersion;
+  header.proof = update_proof(header.nonce, header.host, result.update,
+                              header.claim.digests);
+  if (forgery.header) forgery.header(header);
+  Bytes payload = forgery.upload.value_or(result.update);
+  if (!payload.empty()) {
+    state_->open_results.set_uploaded(assignment.result, objects_->put(payload),
+                                      payload.size());
+  }
+  return sign_header(header, keys_.id,
+                     forgery.wrong_key ? PrivateKey::generate() : who.key);
+}
+
+protocol::ReportReply ProjectFixture::send(const Volunteer& who,
+                                           ResultId result,
+                                           const SignedHeader& header) {
+  std::optional<OpenResult> open = state_->open_results.find(result);
+  protocol::ReportReply reply;
+  if (!open || open->host != who.host) {
+    job([&] { reply = daemons_->reports.repeat(who.host, result, header); });
+    return reply;
+  }
+  ScreenedReport screened = daemons_->reports.screen(*open, header);
+  job([&] { reply = daemons_->reports.store(who.host, result, screened); });
+  return reply;
+}
+
+protocol::ReportReply ProjectFixture::report(const Volunteer& who,
+                                             const Assignment& assignment,
+                                             const Forgery& forgery) {
+  return send(who, assignment.result, upload(who, assignment, forgery));
+}
+
+void ProjectFixture::train_to_end(const std::vector<Volunteer>& volunteers) {
+  for (bool any = true; any;) {
+    any = false;
+    for (const Volunteer& who : volunteers) {
+      for (const Assignment& assignment : ask(who).assignments) {
+        any = true;
+        report(who, assignment);
+      }
+    }
+  }
+}
+
+std::vector<LedgerEntry> ProjectFixture::ledger() {
+  std::vector<LedgerEntry> entries;
+  for (const LedgerRecord& record : store_->ledger(run().run.key, 0, 10000)) {
+    entries.push_back(parse_entry(record.line));
+  }
+  return entries;
+}
+
+std::vector<ResultAssimilated> ProjectFixture::assimilated() {
+  std::vector<ResultAssimilated> results;
+  for (const LedgerEntry& entry : ledger()) {
+    if (const auto* one = std::get_if<ResultAssimilated>(&entry.body)) {
+      results.push_back(*one);
+    }
+  }
+  return results;
+}
+
+std::size_t ProjectFixture::events(const std::string& kind) {
+  std::size_t count = 0;
+  for (const Event& event : store_->events({10000})) {
+    if (event.kind == kind) ++count;
+  }
+  return count;
+}
+
+LedgerSources ProjectFixture::ledger_sources() {
+  LedgerSources sources;
+  sources.records = [this](std::uint64_t seq) -> std::optional<LedgerRecord> {
+    std::vector<LedgerRecord> found = store_->ledger(run().run.key, seq, 1);
+    if (found.empty()) return std::nullopt;
+    return found.front();
+  };
+  sources.objects = [this](const Hash& hash) { return objects_->read(hash); };
+  sources.project = keys_.id;
+  sources.key = keys_.project.public_key();
+  return sources;
+}
+
+void check_ledger(ProjectFixture& project) {
+  CHECK(verify_ledger(project.ledger_sources()).first_difference == "");
+  ReplayReport replayed = replay(project.ledger_sources());
+  CHECK(replayed.ledger.first_difference == "");
+  REQUIRE(replayed.model.has_value());
+  const ModelState& model = project.run().model;
+  CHECK(replayed.model->version() == model.version());
+  CHECK(replayed.model->parameters() == model.parameters());
+  CHECK(replayed.model->published() == model.published());
+}
+
+}  // namespace quorate::test

@@ -1,0 +1,156 @@
+// A server that dies and starts again from its store and objects.
+#include <doctest/doctest.h>
+
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+namespace {
+
+using test::check_ledger;
+using test::ProjectFixture;
+using test::ProjectOptions;
+using test::Volunteer;
+
+ProjectOptions on_disk(const char* rule) {
+  ProjectOptions options;
+  options.rule = rule;
+  options.round_units = 3;
+  options.on_disk = true;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a run goes on after restarts at every point of its life") {
+  for (const char* rule : {"vc-asgd", "diloco"}) {
+    CAPTURE(rule);
+    ProjectFixture project(on_disk(rule));
+    std::vector<Volunteer> users;
+    for (int i = 0; i < 4; ++i) users.push_back(project.join());
+    for (int turn = 0;; ++turn) {
+      REQUIRE(turn < 60);
+      bool any = false;
+      for (const Volunteer& who : users) {
+        protocol::WorkReply reply = project.ask(who);
+        if (reply.assignments.empty()) continue;
+        any = true;
+        ModelState before = project.run().model;
+        Hash head = project.run().last_hash;
+        project.reopen();  // between the assignment and its report
+        CHECK(project.run().model.version() == before.version());
+        CHECK(project.run().model.parameters() == before.parameters());
+        CHECK(project.run().model.published() == before.published());
+        CHECK(project.run().model.rule_state() == before.rule_state());
+        CHECK(project.run().last_hash == head);
+        project.report(who, reply.assignments[0]);
+        if (turn % 2 == 1) project.reopen();
+      }
+      if (!any) break;
+    }
+    CHECK(project.run().run.state == RunState::finished);
+    check_ledger(project);
+  }
+}
+
+TEST_CASE("what was not committed has not happened, and can happen again") {
+  for (const char* rule : {"vc-asgd", "diloco"}) {
+    CAPTURE(rule);
+    ProjectFixture project(on_disk(rule));
+    std::vector<Volunteer> users = {project.join(), project.join(),
+                                    project.join()};
+    for (bool any = true; any;) {
+      any = false;
+      for (const Volunteer& who : users) {
+        protocol::WorkReply reply = project.ask(who);
+        if (reply.assignments.empty()) continue;
+        any = true;
+        Assignment one = reply.assignments[0];
+        SignedHeader header = project.upload(who, one);
+        OpenResult open = project.state().open_results.find(one.result).value();
+        ScreenedReport report = project.daemons().reports.screen(open, header);
+        std::size_t entries = project.ledger().size();
+        project.crash_during([&] {
+          project.daemons().reports.store(who.host, one.result, report);
+        });
+        CHECK(project.ledger().size() == entries);
+        CHECK(project.result(one.result).server_state ==
+              ServerState::in_progress);
+        // The host has no answer and reports again; the payload too.
+        CHECK(project.report(who, one).accepted);
+      }
+    }
+    CHECK(project.run().run.state == RunState::finished);
+    check_ledger(project);
+  }
+}
+
+TEST_CASE("leases start anew after a restart") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  Volunteer ann = project.join();
+  Assignment one = project.take(ann);
+  project.clock.advance(Seconds(19));
+  project.reopen();
+  project.pass(Seconds(19));
+  CHECK(project.result(one.result).server_state == ServerState::in_progress);
+  project.pass(Seconds(1));
+  CHECK(project.result(one.result).outcome == ResultOutcome::no_reply);
+}
+
+TEST_CASE("a lost assignment is sent again after a restart, the same") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  Volunteer ann = project.join();
+  Assignment one = project.take(ann);
+  project.reopen();
+  Assignment again = project.take(ann);
+  CHECK(again.result == one.result);
+  CHECK(again.nonce == one.nonce);
+  CHECK(again.objects == one.objects);
+}
+
+TEST_CASE("what a house worker had when the server died goes to another") {
+  ProjectOptions options = on_disk("vc-asgd");
+  options.house_workers = 1;
+  ProjectFixture project(options);
+  Assignment lost = project.take_as_house();
+  project.reopen();
+  project.pass(Seconds(0));
+  CHECK(project.result(lost.result).outcome == ResultOutcome::no_reply);
+  CHECK(project.state().hosts.hosts().size() == 1);  // the same house host
+}
+
+TEST_CASE("a tie that waits for a house worker still does after a restart") {
+  ProjectOptions options = on_disk("vc-asgd");
+  options.house_workers = 1;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), mallory = project.join();
+  Assignment a = project.take(ann), m = project.take(mallory);
+  project.report(ann, a);
+  project.report(mallory, m, test::lie());
+  project.reopen();
+  Assignment decisive = project.take_as_house();
+  CHECK(project.unit_of(decisive.result).id == project.unit_of(a.result).id);
+  project.report(project.house(), decisive);
+  CHECK(project.host(ann).valid == 1);
+  CHECK(project.host(mallory).invalid == 1);
+}
+
+TEST_CASE("reports that waited for a verdict get it after a restart") {
+  // The validator's role was off; then the server starts with all roles.
+  ProjectOptions options = on_disk("vc-asgd");
+  options.roles = parse_roles("scheduler");
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), bob = project.join();
+  Assignment a = project.take(ann), b = project.take(bob);
+  project.report(ann, a);
+  project.report(bob, b);
+  project.reopen();
+  CHECK(project.unit_of(a.result).state == WorkunitState::open);
+  project.job([&] {
+    project.daemons().transitioner.pass_all();
+    project.daemons().assimilator.pass_all();
+  });
+  CHECK(project.unit_of(a.result).state == WorkunitState::assimilated);
+  check_ledger(project);
+}
+
+}  // namespace quorate

@@ -1,0 +1,59 @@
+#include "server/sessions.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/support/samples.h"
+
+namespace quorate {
+
+TEST_CASE("a challenge is good once") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  std::string challenge = sessions.new_challenge();
+  CHECK(challenge.size() == 64);
+  CHECK(challenge != sessions.new_challenge());
+  CHECK(sessions.take_challenge(challenge));
+  CHECK_FALSE(sessions.take_challenge(challenge));
+  CHECK_FALSE(sessions.take_challenge(""));
+  CHECK_FALSE(sessions.take_challenge(std::string(64, '0')));
+}
+
+TEST_CASE("a challenge must be signed within a minute") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  std::string early = sessions.new_challenge();
+  std::string late = sessions.new_challenge();
+  clock.advance(Seconds(59));
+  CHECK(sessions.take_challenge(early));
+  clock.advance(Seconds(1));
+  CHECK_FALSE(sessions.take_challenge(late));
+}
+
+TEST_CASE("a token names its session for a day") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  PublicKey key = test::filled<PublicKey>(3);
+  std::string token = sessions.open({7, key});
+  std::string other = sessions.open({8, key});
+  CHECK(token.size() == 64);
+  CHECK(token != other);
+  clock.advance(Seconds(24 * 3600.0 - 1));
+  REQUIRE(sessions.find(token).has_value());
+  CHECK(sessions.find(token)->host == 7);
+  CHECK(sessions.find(token)->key == key);
+  CHECK(sessions.find(other)->host == 8);
+  clock.advance(Seconds(1));
+  CHECK_FALSE(sessions.find(token).has_value());
+}
+
+TEST_CASE("an unknown token, or a challenge for one, opens nothing") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  std::string token = sessions.open({7, {}});
+  CHECK_FALSE(sessions.find("").has_value());
+  CHECK_FALSE(sessions.find(token.substr(1)).has_value());
+  CHECK_FALSE(sessions.find(sessions.new_challenge()).has_value());
+  CHECK_FALSE(sessions.take_challenge(token));
+}
+
+}  // namespace quorate

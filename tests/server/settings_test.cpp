@@ -1,0 +1,120 @@
+#include "server/settings.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate {
+namespace {
+
+ServerSettings load(const std::string& text) {
+  test::TemporaryFolder folder;
+  write_file_durably(folder / "quorate.toml", as_bytes(text));
+  return load_settings(folder / "quorate.toml");
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    load(text);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+void check_says(const std::string& found, const char* expected) {
+  CAPTURE(found);
+  CHECK(found.find(expected) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("an empty file gives the defaults") {
+  ServerSettings settings = load("");
+  CHECK(settings.listen == "127.0.0.1:8470");
+  CHECK_FALSE(settings.plain_http);
+  CHECK(settings.lease == Seconds(120));
+  CHECK(settings.heartbeat == Seconds(30));
+  CHECK(settings.reservation == Seconds(5));
+  CHECK(settings.house_workers == 1);
+  CHECK(settings.evaluate_every == Seconds(2));
+  CHECK(settings.evaluate_every_versions == 10);
+}
+
+TEST_CASE("what the template writes is read back") {
+  ServerSettings settings;
+  settings.name = "say \"hi\" \\ once\ttwice\nthrice";
+  settings.url = "https://example.org:8470";
+  settings.listen = "[::]:1";
+  settings.plain_http = true;
+  settings.tls_certificate = "/a/b.pem";
+  settings.tls_key = "/a/k.pem";
+  settings.io_threads = 3;
+  settings.max_connections = 77;
+  settings.max_connections_per_address = 5;
+  settings.lease = Seconds(1.5);
+  settings.heartbeat = Seconds(0.25);
+  settings.reservation = Seconds(7);
+  settings.max_results_per_host = 4;
+  settings.disk_reserve_mb = 9;
+  settings.house_workers = 0;
+  settings.house_threads = 2;
+  settings.evaluate_every = Seconds(0);
+  settings.evaluate_every_versions = 3;
+  std::string text = settings_template(settings);
+  ServerSettings back = load(text);
+  CHECK(back.name == settings.name);
+  CHECK(back.lease == Seconds(1.5));
+  CHECK(back.disk_reserve_mb == 9);
+  CHECK(back.plain_http);
+  // Every setting is in the template.
+  CHECK(settings_template(back) == text);
+  CHECK(settings_template(ServerSettings{}) != text);
+}
+
+TEST_CASE("an unknown setting is refused with its line and what is known") {
+  std::string found = refusal("name = \"a\"\n\nleese = 5\n");
+  check_says(found, "quorate.toml, line 3: unknown setting \"leese\"");
+  check_says(found, "lease");
+  check_says(found, "evaluate_every_versions");
+}
+
+TEST_CASE("values of the wrong kind or out of range are refused") {
+  struct Row {
+    const char *text, *says;
+  };
+  for (const Row& row : {
+           Row{"lease = \"long\"",
+               "line 1: \"lease\": expected a number of "
+               "seconds from 1 to 86400"},
+           Row{"\nlease = 0.5", "line 2: \"lease\""},
+           Row{"lease = nan", "\"lease\""},
+           Row{"lease = inf", "\"lease\""},
+           Row{"lease = 86401", "\"lease\""},
+           Row{"house_workers = 65", "expected a whole number from 0 to 64"},
+           Row{"house_workers = -1", "\"house_workers\""},
+           Row{"house_workers = 1.5", "\"house_workers\""},
+           Row{"house_workers = 4294967296", "\"house_workers\""},
+           Row{"plain_http = 1", "expected true or false"},
+           Row{"listen = 8470", "expected a text in quotes"},
+           Row{"name = [\"a\"]", "expected a text in quotes"},
+           Row{"[lease]\nx = 1", "\"lease\""},
+           Row{"lease = ", "line 1"},
+           Row{"lease = 5\nlease = 6", "line 2"},
+       }) {
+    CAPTURE(row.text);
+    check_says(refusal(row.text), row.says);
+  }
+}
+
+TEST_CASE("bounds are within the range, and seconds may be whole numbers") {
+  ServerSettings settings =
+      load("lease = 86400\nhouse_workers = 64\nevaluate_every = 0\n");
+  CHECK(settings.lease == Seconds(86400));
+  CHECK(settings.house_workers == 64);
+  CHECK(settings.evaluate_every == Seconds(0));
+}
+
+}  // namespace quorate

@@ -1,0 +1,113 @@
+#include "tests/server/store/ledger_contract.h"
+
+#include <span>
+#include <variant>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/store/store_rows.h"
+#include "tests/support/samples.h"
+
+namespace quorate::test {
+namespace {
+
+// A ledger whose entries about results are about these.
+std::vector<LedgerRecord> ledger_about(const std::vector<Result>& results) {
+  std::vector<LedgerEntry> entries = sample_entries();
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::get<ResultAssimilated>(entries.at(i + 1).body).result =
+        results.at(i).id;
+  }
+  return chain(entries);
+}
+
+std::vector<Result> add_three_results(Store& store, RunKey run) {
+  std::vector<Result> results;
+  Workunit unit = add_workunit(store, 1, run);
+  for (std::uint8_t n = 1; n <= 3; ++n) {
+    results.push_back(add_result(store, sample_result(n, unit)));
+  }
+  return results;
+}
+
+}  // namespace
+
+void keeps_ledgers(Store& store) {
+  RunKey run = 0;
+  RunKey other = 0;
+  std::vector<LedgerRecord> all;
+  change(store, [&] {
+    run = add_run(store, 1);
+    other = add_run(store, 2);
+    all = ledger_about(add_three_results(store, run));
+  });
+  CHECK_FALSE(store.last_record(run));
+  CHECK_FALSE(store.last_snapshot_record(run));
+  CHECK(store.ledger(run, 0, 10).empty());
+
+  std::span<const LedgerRecord> records(all);
+  change(store, [&] {
+    store.append_ledger(run, records.first(1));
+    store.append_ledger(run, records.subspan(1, 3));
+    store.append_ledger(other, records.first(1));
+  });
+  CHECK(same(store.last_record(run).value(), all[3]));
+  CHECK(same(store.last_snapshot_record(run).value(), all[0]));
+  change(store, [&] { store.append_ledger(run, records.subspan(4)); });
+  CHECK(same(store.last_record(run).value(), all[5]));
+  CHECK(same(store.last_snapshot_record(run).value(), all[4]));
+  CHECK(same(store.ledger(run, 0, UINT64_MAX), all));
+  CHECK(same(store.ledger(run, 2, 2), {all[2], all[3]}));
+  CHECK(store.ledger(run, 6, 10).empty());
+  CHECK(same(store.ledger(other, 0, 10), {all[0]}));
+}
+
+void refuses_ledgers_that_contradict_themselves(Store& store) {
+  RunKey run = 0;
+  RunKey other = 0;
+  std::vector<Result> results;
+  change(store, [&] {
+    run = add_run(store, 1);
+    other = add_run(store, 2);
+    results = add_three_results(store, run);
+  });
+  std::vector<LedgerRecord> good = ledger_about(results);
+  std::span<const LedgerRecord> records(good);
+  auto append = [&](const LedgerRecord& record) {
+    store.append_ledger(run, {&record, 1});
+  };
+  check_refused(store, [&] { append(good[1]); });  // not the first
+  change(store, [&] { store.append_ledger(run, records.first(2)); });
+  check_refused(store, [&] { append(good[1]); });  // again
+  check_refused(store, [&] { append(good[3]); });  // a gap
+  LedgerRecord renumbered = good[3];
+  renumbered.seq = 2;
+  check_refused(store, [&] { append(renumbered); });
+  renumbered = good[2];
+  renumbered.seq = 3;
+  check_refused(store, [&] { append(renumbered); });
+  LedgerRecord misnamed = good[2];
+  misnamed.kind = "snapshot";
+  check_refused(store, [&] { append(misnamed); });
+  LedgerRecord torn = good[2];
+  torn.line.pop_back();
+  check_refused(store, [&] { append(torn); });
+
+  // A result that is in a ledger already, in its own or another; none; one
+  // that does not exist.
+  for (ResultId id : {results[0].id, ResultId{0}, results[2].id + 1}) {
+    results[1].id = id;
+    check_refused(store, [&] { append(ledger_about(results)[2]); });
+    check_refused(store, [&] {
+      store.append_ledger(other, std::span(good).first(1));
+      LedgerRecord record = ledger_about(results)[2];
+      store.append_ledger(other, {&record, 1});
+    });
+  }
+  check_refused(store, [&] { store.append_ledger(other, records.first(2)); });
+  CHECK(same(store.ledger(run, 0, 10), {good[0], good[1]}));
+  CHECK(store.ledger(other, 0, 10).empty());
+}
+
+}  // namespace quorate::test

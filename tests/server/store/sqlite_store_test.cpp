@@ -1,0 +1,279 @@
+#include "server/store/sqlite/sqlite_store.h"
+
+#include <array>
+#include <csignal>
+#include <fstream>
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "server/store/sqlite/connection.h"
+#include "tests/server/store/store_contract.h"
+#include "tests/server/store/store_rows.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate {
+namespace {
+
+// The error that `call` throws; usage if it throws none.
+template <class F>
+Error error_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error(ErrorKind::usage, "nothing was thrown");
+}
+
+// Runs `body` in a child process and waits for its end.
+template <class Body>
+int status_of_child(Body body) {
+  pid_t child = ::fork();
+  if (child == 0) {
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+void insert_event(Store& store, const std::string& text) {
+  Event event;
+  event.text = text;
+  store.insert_events({&event, 1});
+}
+
+void commit_event(Store& store, const std::string& text) {
+  store.begin();
+  insert_event(store, text);
+  store.commit();
+}
+
+std::vector<std::string> event_texts(Store& store) {
+  std::vector<std::string> texts;
+  for (const Event& event : store.events({.limit = 10'000})) {
+    texts.push_back(event.text);
+  }
+  return texts;
+}
+
+// SQLite's header keeps PRAGMA user_version at byte 60, big-endian.
+constexpr std::size_t kVersionOffset = 60;
+
+void overwrite(const fs::path& path, std::size_t offset, ByteView bytes) {
+  std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+  file.seekp(static_cast<std::streamoff>(offset));
+  file << as_text(bytes);
+}
+
+}  // namespace
+
+TEST_CASE("the SQLite store keeps the contract") {
+  for (const test::ContractCase& part : test::store_contract()) {
+    SUBCASE(part.name) {
+      SUBCASE("in memory") {
+        part.check(*open_memory_store());
+      }
+      SUBCASE("in a file") {
+        test::TemporaryFolder folder;
+        part.check(*open_sqlite_store(folder / "store.sqlite"));
+      }
+    }
+  }
+}
+
+TEST_CASE("a store that is opened again has what was committed") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  User user = test::sample_user(1);
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    user.id = store->insert_user(user);
+    store->commit();
+    store->begin();
+    store->insert_user(test::sample_user(2));
+    // Closed in the middle of a transaction.
+  }
+  auto store = open_sqlite_store(path);
+  REQUIRE(store->users().size() == 2);
+  CHECK(test::same(store->users()[1], user));
+  CHECK(store->users()[0].id == kHouseUser);
+}
+
+TEST_CASE("two stores on one file see each other's commits") {
+  test::TemporaryFolder folder;
+  auto one = open_sqlite_store(folder / "store.sqlite");
+  auto two = open_sqlite_store(folder / "store.sqlite");
+  one->begin();
+  insert_event(*one, "first");
+  CHECK(event_texts(*two).empty());
+  one->commit();
+  CHECK(event_texts(*two) == std::vector<std::string>{"first"});
+}
+
+TEST_CASE("a killed process leaves what it committed and nothing else") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  int status = status_of_child([&] {
+    auto store = open_sqlite_store(path);
+    commit_event(*store, "first");
+    commit_event(*store, "second");
+    store->begin();
+    // More than the cache holds, so that part of it is written already.
+    for (int i = 0; i < 5000; ++i) insert_event(*store, std::string(1000, 'x'));
+    ::raise(SIGKILL);
+  });
+  REQUIRE(WIFSIGNALED(status));
+  auto store = open_sqlite_store(path);
+  CHECK(event_texts(*store) == std::vector<std::string>{"second", "first"});
+  commit_event(*store, "third");
+  CHECK(event_texts(*store).size() == 3);
+}
+
+TEST_CASE("a store changed by a newer program is refused and left alone") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  open_sqlite_store(path);
+  Bytes before = read_file(path);
+  REQUIRE(before.at(kVersionOffset + 3) == 1);
+  before[kVersionOffset + 2] = 1;  // version 257
+  overwrite(path, 0, before);
+
+  Error error = error_of([&] { open_sqlite_store(path); });
+  CHECK(error.kind() == ErrorKind::unsupported);
+  CHECK(std::string(error.what()).find("257") != std::string::npos);
+  CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
+  CHECK(read_file(path) == before);
+}
+
+TEST_CASE("a migration that fails leaves the file as it was") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  {
+    SqliteConnection other(path);
+    other.execute("CREATE TABLE ledger (x)");  // in the first step's way
+  }
+  CHECK(error_of([&] { open_sqlite_store(path); }).kind() == ErrorKind::io);
+  SqliteConnection connection(path);
+  CHECK(connection.integer("PRAGMA user_version") == 0);
+  CHECK(connection.integer("SELECT count(*) FROM sqlite_master") == 1);
+}
+
+TEST_CASE("a database that another program holds is unavailable") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  auto store = open_sqlite_store(path);
+  auto other = open_sqlite_store(path);
+  other->begin();
+  Error error = error_of([&] { store->begin(); });
+  CHECK(error.kind() == ErrorKind::unavailable);
+  CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
+  other->commit();
+  commit_event(*store, "now");
+  CHECK(event_texts(*other).size() == 1);
+}
+
+TEST_CASE("what is no store is refused, with its path") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "file";
+  SUBCASE("not a database") {
+    std::string text(8192, '#');
+    write_file_durably(path, as_bytes(text));
+    CHECK(error_of([&] { open_sqlite_store(path); }).kind() == ErrorKind::io);
+    CHECK(read_text_file(path) == text);
+  }
+  SUBCASE("a folder") {
+    fs::create_directory(path);
+  }
+  SUBCASE("in a folder that does not exist") {
+    path = path / "store";
+  }
+  Error error = error_of([&] { open_sqlite_store(path); });
+  CHECK(error.kind() == ErrorKind::io);
+  CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
+}
+
+TEST_CASE("a damaged file is reported, not believed") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  open_sqlite_store(path);
+  // All but the first page, which has the schema's beginning.
+  std::size_t size = fs::file_size(path);
+  overwrite(path, 4096, Bytes(size - 4096, 0xee));
+  Error error = error_of([&] { open_sqlite_store(path)->users(); });
+  CHECK(error.kind() == ErrorKind::io);
+  CHECK(std::string(error.what()).find("backup") != std::string::npos);
+}
+
+TEST_CASE("a column that does not hold what it should is named") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  auto store = open_sqlite_store(path);
+  store->begin();
+  RunKey run = store->insert_run(test::sample_run(1), {});
+  store->commit();
+  SqliteConnection other(path);
+  std::string column;
+  auto read = [&] { store->runs(); };
+  SUBCASE("a short key") {
+    other.execute("UPDATE runs SET run_id = x'00'");
+    column = "run_id";
+  }
+  SUBCASE("a number out of range") {
+    other.execute("UPDATE runs SET epochs = 4294967296");
+    column = "epochs";
+  }
+  SUBCASE("a number below zero") {
+    other.execute("UPDATE runs SET batch = -1");
+    column = "batch";
+  }
+  Error error = error_of(read);
+  CHECK(error.kind() == ErrorKind::corrupt);
+  CHECK(std::string(error.what()).find(column) != std::string::npos);
+  CHECK(test::same(store->cursor(run), RunCursor{}));
+}
+
+TEST_CASE("a full disk fails the transaction and nothing before it") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  // A limit on the size of files stands for the disk.
+  int status = status_of_child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    auto store = open_sqlite_store(path);
+    commit_event(*store, "kept");
+    rlimit limit{1 << 20, 1 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    Error error =
+        error_of([&] { commit_event(*store, std::string(2 << 20, 'x')); });
+    store->rollback();
+    bool reported =
+        error.kind() == ErrorKind::io &&
+        std::string(error.what()).find(path.string()) != std::string::npos;
+    commit_event(*store, "small");
+    ::_exit(reported ? 0 : 1);
+  });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  auto store = open_sqlite_store(path);
+  CHECK(event_texts(*store) == std::vector<std::string>{"small", "kept"});
+}
+
+TEST_CASE("a change outside a transaction is a bug and ends the process") {
+  test::TemporaryFolder folder;
+  int status = status_of_child([&] {
+    // Keeps the report out of the test's output.
+    ::close(STDERR_FILENO);
+    ::signal(SIGABRT, SIG_DFL);
+    insert_event(*open_memory_store(), "alone");
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+}
+
+}  // namespace quorate

@@ -1,0 +1,395 @@
+#include "tests/server/store/store_contract.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/store/ledger_contract.h"
+#include "tests/server/store/store_rows.h"
+#include "tests/support/samples.h"
+
+namespace quorate::test {
+namespace {
+
+void keeps_users(Store& store) {
+  std::optional<User> house = store.user(kHouseUser);
+  REQUIRE(house);
+  CHECK(house->name == "house workers");
+  CHECK(house->key.is_zero());
+  CHECK_FALSE(store.user_by_key(filled<PublicKey>(1)));
+
+  User one = sample_user(1);
+  User two = sample_user(2);
+  change(store, [&] {
+    one.id = store.insert_user(one);
+    two.id = store.insert_user(two);
+  });
+  CHECK(same(store.users(), {*house, one, two}));
+  CHECK(same(store.user_by_key(two.key).value(), two));
+
+  User changed = sample_user(3);
+  changed.id = one.id;
+  change(store, [&] { store.update_users(std::array{changed, two}); });
+  CHECK(same(store.users(), {*house, changed, two}));
+  CHECK_FALSE(store.user(two.id + 1));
+}
+
+void keeps_hosts(Store& store) {
+  CHECK(store.hosts().empty());
+  Host one = sample_host(1, kHouseUser);
+  Host two;
+  change(store, [&] {
+    two = sample_host(2, store.insert_user(sample_user(1)));
+    one.id = store.insert_host(one);
+    two.id = store.insert_host(two);
+  });
+  CHECK(same(store.hosts(), {one, two}));
+  CHECK(same(store.host_by_key(two.key).value(), two));
+  CHECK_FALSE(store.host_by_key(filled<PublicKey>(3)));
+
+  Host changed = sample_host(3, two.user_id);
+  changed.id = one.id;
+  change(store, [&] { store.update_hosts({&changed, 1}); });
+  CHECK(same(store.hosts(), {changed, two}));
+}
+
+void keeps_runs_and_their_cursors(Store& store) {
+  Run one = sample_run(1);
+  Run two = sample_run(2);
+  change(store, [&] {
+    one.key = store.insert_run(one, sample_cursor(1));
+    two.key = store.insert_run(two, sample_cursor(2));
+  });
+  CHECK(same(store.runs(), {one, two}));
+  CHECK(same(store.cursor(one.key), sample_cursor(1)));
+
+  Run changed = sample_run(3);
+  changed.key = one.key;
+  change(store, [&] { store.update_run(changed); });
+  CHECK(same(store.runs(), {changed, two}));
+  CHECK(same(store.cursor(one.key), sample_cursor(1)));
+
+  change(store, [&] { store.update_cursor(one.key, sample_cursor(4)); });
+  CHECK(same(store.runs(), {changed, two}));
+  CHECK(same(store.cursor(one.key), sample_cursor(4)));
+  CHECK(same(store.cursor(two.key), sample_cursor(2)));
+}
+
+void keeps_workunits(Store& store) {
+  RunKey run = 0;
+  std::vector<Workunit> units;
+  change(store, [&] {
+    run = add_run(store, 1);
+    RunKey other = add_run(store, 2);
+    units = {sample_workunit(1, run), sample_workunit(2, run),
+             sample_workunit(3, other), sample_workunit(4, run)};
+    std::vector<WorkunitId> ids = store.insert_workunits(units);
+    REQUIRE(ids.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i) units[i].id = ids[i];
+  });
+  CHECK(same(store.workunit(units[2].id).value(), units[2]));
+  CHECK_FALSE(store.workunit(units[3].id + 1));
+  CHECK(same(store.workunits(run, {}), {units[3], units[1], units[0]}));
+  CHECK(same(store.workunits(run, {.limit = 1}), {units[3]}));
+  CHECK(same(
+      store.workunits(run, {.limit = UINT64_MAX, .before_id = units[3].id}),
+      {units[1], units[0]}));
+
+  WorkunitId id = units[0].id;
+  units[0] = sample_workunit(5, run);
+  units[0].id = id;
+  units[0].state = WorkunitState::failed;
+  change(store, [&] {
+    Result result = sample_result(1, units[0]);
+    units[0].canonical_result = store.insert_results({&result, 1}).at(0);
+    store.update_workunits(std::array{units[0], units[1]});
+  });
+  CHECK(same(store.workunits(run, {}), {units[3], units[1], units[0]}));
+}
+
+void finds_live_workunits(Store& store) {
+  using enum WorkunitState;
+  std::vector<Workunit> expected;
+  change(store, [&] {
+    RunKey run = add_run(store, 1);
+    std::uint8_t n = 1;
+    for (WorkunitState state : {failed, diverged, cancelled, credited,
+                                assimilated, validated, open}) {
+      for (ServerState held :
+           {ServerState::unsent, ServerState::in_progress, ServerState::over}) {
+        Workunit unit = add_workunit(store, n++, run, state);
+        Result result = sample_result(1, unit);
+        add_result(store, result);
+        result.server_state = held;
+        add_result(store, result);
+        if (state == open || state == validated ||
+            held == ServerState::in_progress) {
+          expected.push_back(unit);
+        }
+      }
+    }
+  });
+  CHECK(expected.size() == 11);
+  CHECK(same(store.live_workunits(), expected));
+}
+
+void keeps_results(Store& store) {
+  RunKey run = 0;
+  std::vector<Workunit> units;
+  std::vector<Result> all;
+  change(store, [&] {
+    run = add_run(store, 1);
+    units = {add_workunit(store, 1, run), add_workunit(store, 2, run),
+             add_workunit(store, 3, add_run(store, 2))};
+    all = {sample_result(1, units[0]), sample_result(2, units[1]),
+           sample_result(3, units[0]), sample_result(4, units[2])};
+    all[1].host = add_host(store, 1);
+    all[1].user = kHouseUser;
+    std::vector<ResultId> ids = store.insert_results(all);
+    for (std::size_t i = 0; i < 4; ++i) all[i].id = ids.at(i);
+  });
+  CHECK(same(store.result(all[1].id).value(), all[1]));
+  CHECK_FALSE(store.result(all[3].id + 1));
+  CHECK(same(store.results_of(std::array{units[1].id, units[0].id}),
+             {all[0], all[1], all[2]}));
+  CHECK(store.results_of({}).empty());
+  CHECK(same(store.results(run, {}), {all[2], all[1], all[0]}));
+  CHECK(
+      same(store.results(run, {.limit = 1, .before_id = all[2].id}), {all[1]}));
+
+  ResultId id = all[0].id;
+  all[0] = sample_result(6, units[1]);
+  all[0].id = id;
+  all[0].host = all[1].host;
+  all[0].server_state = ServerState::in_progress;
+  Result blank;  // nothing reported, nobody's
+  blank.id = all[1].id;
+  blank.workunit = units[1].id;
+  blank.run = run;
+  all[1] = blank;
+  change(store, [&] { store.update_results(std::array{all[0], all[1]}); });
+  CHECK(same(store.results(run, {}), {all[2], all[1], all[0]}));
+}
+
+void finds_rejected_and_recent_results(Store& store) {
+  RunKey run = 0;
+  std::vector<Result> all;
+  change(store, [&] {
+    run = add_run(store, 1);
+    Workunit unit = add_workunit(store, 1, run);
+    Workunit elsewhere = add_workunit(store, 2, add_run(store, 2));
+    for (std::uint8_t n = 1; n <= 5; ++n) {
+      Result result = sample_result(n, n == 5 ? elsewhere : unit);
+      result.received = n == 1 ? 0 : 1000 * n;
+      result.validate_state =
+          n == 2 ? ValidateState::valid : ValidateState::invalid;
+      all.push_back(add_result(store, result));
+    }
+  });
+  CHECK(same(store.rejected_results(run, {}), {all[3], all[2], all[0]}));
+  CHECK(same(store.rejected_results(run, {.limit = 1, .before_id = all[3].id}),
+             {all[2]}));
+  CHECK(store.results_received_since(3000) == 3);
+  CHECK(store.results_received_since(3001) == 2);
+  CHECK_MESSAGE(store.results_received_since(0) == 4,
+                "what has not been received does not count");
+}
+
+void keeps_evaluations(Store& store) {
+  RunKey run = 0;
+  Evaluation one;
+  Evaluation two;
+  change(store, [&] {
+    run = add_run(store, 1);
+    one = sample_evaluation(1, run);
+    two = sample_evaluation(2, run);
+    store.insert_evaluation(two);
+    store.insert_evaluation(one);
+    store.insert_evaluation(sample_evaluation(1, add_run(store, 2)));
+  });
+  CHECK(same(store.evaluations(run), {one, two}));
+
+  one = sample_evaluation(3, run);
+  one.version = 1;
+  change(store, [&] { store.insert_evaluation(one); });
+  CHECK_MESSAGE(same(store.evaluations(run), {one, two}),
+                "evaluated again: the latest counts");
+
+  one.loss = std::numeric_limits<double>::quiet_NaN();
+  two.loss = std::numeric_limits<double>::infinity();
+  change(store, [&] {
+    store.insert_evaluation(one);
+    store.insert_evaluation(two);
+  });
+  std::vector<Evaluation> lost = store.evaluations(run);
+  CHECK(std::isnan(lost.at(0).loss));
+  CHECK(lost.at(1).loss == two.loss);
+}
+
+void keeps_events(Store& store) {
+  std::vector<Event> all{sample_event(1), sample_event(2), sample_event(3)};
+  change(store, [&] {
+    all[1].run = add_run(store, 1);
+    all[1].host = add_host(store, 1);
+    store.insert_events(all);
+  });
+  std::vector<Event> found = store.events({});
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].id > found[1].id);
+  CHECK(found[1].id > found[2].id);
+  for (std::size_t i = 0; i < 3; ++i) all[i].id = found[2 - i].id;
+  CHECK(same(found, {all[2], all[1], all[0]}));
+  CHECK(same(store.events({.limit = 1, .before_id = all[2].id}), {all[1]}));
+}
+
+// Totals by reading rows: what totals() must equal.
+RunTotals counted(Store& store, RunKey run) {
+  RunTotals totals;
+  for (const Workunit& unit : store.workunits(run, {.limit = 1000})) {
+    ++totals.units_made;
+    if (unit.state == WorkunitState::assimilated) {
+      ++totals.results_assimilated;
+      totals.samples += unit.samples;
+    }
+    if (unit.state != WorkunitState::open &&
+        unit.state != WorkunitState::validated) {
+      ++totals.units_closed;
+    }
+  }
+  for (const Result& result : store.results(run, {.limit = 1000})) {
+    if (result.validate_state == ValidateState::valid) ++totals.results_valid;
+    if (result.validate_state == ValidateState::invalid) {
+      ++totals.results_rejected;
+    }
+  }
+  return totals;
+}
+
+void counts_totals(Store& store) {
+  using enum WorkunitState;
+  constexpr std::array kStates{open,      validated, assimilated, credited,
+                               cancelled, diverged,  failed};
+  constexpr std::array kVerdicts{ValidateState::init, ValidateState::valid,
+                                 ValidateState::invalid, ValidateState::error,
+                                 ValidateState::inconclusive};
+  RunKey run = 0;
+  RunKey other = 0;
+  change(store, [&] {
+    run = add_run(store, 1);
+    other = add_run(store, 2);
+  });
+  CHECK(same(store.totals(run), RunTotals{}));
+  CHECK(same(store.totals(other + 1), RunTotals{}));
+
+  // From every state to every state, inserted in the first.
+  std::uint8_t n = 1;
+  for (WorkunitState from : kStates) {
+    for (WorkunitState to : kStates) {
+      change(store, [&] {
+        Workunit unit = add_workunit(store, n++, run, from);
+        CHECK(same(store.totals(run), counted(store, run)));
+        unit.state = to;
+        store.update_workunits({&unit, 1});
+      });
+      CHECK(same(store.totals(run), counted(store, run)));
+    }
+  }
+  Workunit unit = store.workunits(run, {.limit = 1}).at(0);
+  for (ValidateState from : kVerdicts) {
+    for (ValidateState to : kVerdicts) {
+      change(store, [&] {
+        Result result = sample_result(1, unit);
+        result.validate_state = from;
+        result = add_result(store, result);
+        CHECK(same(store.totals(run), counted(store, run)));
+        result.validate_state = to;
+        store.update_results({&result, 1});
+      });
+      CHECK(same(store.totals(run), counted(store, run)));
+    }
+  }
+  CHECK(store.totals(run).samples > 0);
+  CHECK(store.totals(run).results_rejected > 0);
+  CHECK(same(store.totals(other), RunTotals{}));
+}
+
+void forgets_what_is_rolled_back(Store& store) {
+  RunKey run = 0;
+  Workunit unit;
+  change(store, [&] {
+    run = add_run(store, 1);
+    unit = add_workunit(store, 1, run);
+  });
+  store.begin();
+  add_host(store, 1);
+  add_workunit(store, 2, run);
+  Workunit changed = unit;
+  changed.state = WorkunitState::assimilated;
+  store.update_workunits({&changed, 1});
+  store.update_cursor(run, sample_cursor(2));
+  CHECK(store.totals(run).units_made == 2);
+  store.rollback();
+
+  CHECK(store.hosts().empty());
+  CHECK(same(store.workunits(run, {}), {unit}));
+  CHECK(same(store.cursor(run), sample_cursor(1)));
+  CHECK(same(store.totals(run), RunTotals{.units_made = 1}));
+  store.rollback();  // nothing to undo: does nothing
+  change(store, [&] { add_host(store, 1); });
+  CHECK(store.hosts().size() == 1);
+}
+
+void refuses_rows_that_contradict_others(Store& store) {
+  RunKey run = 0;
+  Workunit unit;
+  change(store, [&] {
+    run = add_run(store, 1);
+    unit = add_workunit(store, 1, run);
+    add_host(store, 1);
+  });
+  Workunit orphan = sample_workunit(2, run + 1);
+  Result lost = sample_result(1, unit);
+  lost.workunit = unit.id + 1;
+  Result unheld = sample_result(1, unit);
+  unheld.host = 99;
+  Result missing = sample_result(1, unit);
+  missing.id = 99;
+  check_refused(store, [&] { store.insert_host(sample_host(2, 99)); });
+  check_refused(store, [&] { add_host(store, 1); });  // the same key
+  check_refused(store, [&] { add_run(store, 1); });   // the same id
+  check_refused(store, [&] { store.insert_workunits({&orphan, 1}); });
+  check_refused(store, [&] { store.insert_results({&lost, 1}); });
+  check_refused(store, [&] { store.insert_results({&unheld, 1}); });
+  check_refused(store, [&] { store.update_results({&missing, 1}); });
+  check_refused(store, [&] { store.update_cursor(run + 1, {}); });
+}
+
+constexpr std::array kCases{
+    ContractCase{"keeps users", keeps_users},
+    ContractCase{"keeps hosts", keeps_hosts},
+    ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},
+    ContractCase{"keeps workunits", keeps_workunits},
+    ContractCase{"finds live workunits", finds_live_workunits},
+    ContractCase{"keeps results", keeps_results},
+    ContractCase{"finds rejected and recent results",
+                 finds_rejected_and_recent_results},
+    ContractCase{"keeps ledgers", keeps_ledgers},
+    ContractCase{"refuses ledgers that contradict themselves",
+                 refuses_ledgers_that_contradict_themselves},
+    ContractCase{"keeps evaluations", keeps_evaluations},
+    ContractCase{"keeps events", keeps_events},
+    ContractCase{"counts totals", counts_totals},
+    ContractCase{"forgets what is rolled back", forgets_what_is_rolled_back},
+    ContractCase{"refuses rows that contradict others",
+                 refuses_rows_that_contradict_others},
+};
+
+}  // namespace
+
+std::span<const ContractCase> store_contract() {
+  return kCases;
+}
+
+}  // namespace quorate::test

@@ -1,0 +1,197 @@
+#include "server/work_generator.h"
+
+#include <limits>
+#include <map>
+#include <set>
+
+#include <doctest/doctest.h>
+
+#include "tests/support/samples.h"
+
+namespace quorate {
+namespace {
+
+using test::filled;
+
+// Three shards of 5, 3 and 0 whole batches of 4; 1, 2 and 3 samples are over.
+std::vector<ShardEntry> three_shards() {
+  return {{filled<Hash>(1), 21}, {filled<Hash>(2), 14}, {filled<Hash>(3), 3}};
+}
+
+Run small_run() {
+  Run run;
+  run.model = {"mlp", {16, 3, 2}};
+  run.seed = 5;
+  run.batch = 4;
+  run.local_steps = 2;
+  run.epochs = 3;
+  run.optimizer.learning_rate = 0.5F;
+  return run;
+}
+
+std::vector<NextUnit> all_units(const Run& run,
+                                const std::vector<ShardEntry>& shards,
+                                double speed = 0) {
+  std::vector<NextUnit> units;
+  RunCursor cursor;
+  while (auto next = next_unit(run, shards, cursor, speed)) {
+    cursor = next->after;
+    units.push_back(*next);
+    REQUIRE(units.size() < 1000);
+  }
+  return units;
+}
+
+}  // namespace
+
+TEST_CASE("every whole batch of every epoch is handed out once, in order") {
+  std::vector<ShardEntry> shards = three_shards();
+  std::vector<NextUnit> units = all_units(small_run(), shards);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> next_first;
+  std::uint64_t steps = 0;
+  for (const NextUnit& unit : units) {
+    const SampleRange& range = unit.range;
+    CHECK(unit.shard == shards.at(range.shard_index).hash);
+    CHECK(range.shard_samples == shards.at(range.shard_index).samples);
+    CHECK(range.batch == 4);
+    std::uint32_t& first = next_first[{range.epoch, range.shard_index}];
+    CHECK(range.first == first);
+    first += range.steps * range.batch;
+    CHECK(first <= range.shard_samples);
+    steps += range.steps;
+  }
+  // Shards of 5 and 3 steps; the third has no whole batch.
+  CHECK(steps == 3 * 8);
+  for (std::uint32_t epoch = 0; epoch < 3; ++epoch) {
+    CHECK(next_first.at({epoch, 0}) == 20);
+    CHECK(next_first.at({epoch, 1}) == 12);
+    CHECK(next_first.count({epoch, 2}) == 0);
+  }
+}
+
+TEST_CASE("the last unit of a shard has what is left of it") {
+  std::vector<NextUnit> units = all_units(small_run(), three_shards());
+  REQUIRE(units.size() == 3 * (3 + 2));
+  std::multiset<std::uint32_t> of_first_epoch;
+  for (std::size_t i = 0; i < 5; ++i) {
+    of_first_epoch.insert(units[i].range.steps);
+  }
+  CHECK(of_first_epoch == std::multiset<std::uint32_t>{1, 1, 2, 2, 2});
+}
+
+TEST_CASE("the cursor counts units, steps and the round") {
+  std::vector<NextUnit> units = all_units(small_run(), three_shards());
+  std::uint64_t steps = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    steps += units[i].range.steps;
+    CHECK(units[i].after.next_unit == i + 1);
+    CHECK(units[i].after.steps_before == steps);
+    CHECK(units[i].after.round_made == i + 1);
+    CHECK(units[i].after.round == 0);
+  }
+}
+
+TEST_CASE("each epoch has its own order of shards, a permutation by the seed") {
+  std::vector<ShardEntry> shards;
+  for (std::uint8_t i = 0; i < 8; ++i) shards.push_back({filled<Hash>(i), 8});
+  Run run = small_run();
+  auto orders_under = [&](std::uint64_t seed) {
+    run.seed = seed;
+    std::vector<std::vector<std::uint32_t>> orders(run.epochs);
+    for (const NextUnit& unit : all_units(run, shards)) {
+      orders.at(unit.range.epoch).push_back(unit.range.shard_index);
+    }
+    return orders;
+  };
+  auto orders = orders_under(5);
+  for (const auto& order : orders) {
+    CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == 8);
+    CHECK(order.size() == 8);
+  }
+  CHECK(orders[0] != orders[1]);
+  CHECK(orders == orders_under(5));
+  CHECK(orders != orders_under(6));
+}
+
+TEST_CASE(
+    "the learning rate falls linearly with the steps handed out, or not") {
+  Run run = small_run();
+  std::uint64_t before = 0;
+  for (const NextUnit& unit : all_units(run, three_shards())) {
+    CHECK(unit.learning_rate ==
+          static_cast<float>(0.5 * (1.0 - static_cast<double>(before) / 24)));
+    before += unit.range.steps;
+  }
+  run.lr_schedule = "constant";
+  for (const NextUnit& unit : all_units(run, three_shards())) {
+    CHECK(unit.learning_rate == 0.5F);
+  }
+}
+
+TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
+  Run run = small_run();
+  run.local_steps = 0;
+  run.epochs = 1;
+  std::vector<ShardEntry> one = {{filled<Hash>(1), 4 * 640}};
+  auto first_steps = [&](double speed) {
+    return next_unit(run, one, {}, speed)->range.steps;
+  };
+  double step_operations = training_operations(run.model) * run.batch;
+  CHECK(first_steps(step_operations * 7 / 60) == 7);  // 60 s of this device
+  CHECK(first_steps(step_operations / 3600) == 1);    // never less than one
+  CHECK(first_steps(1e15) == 640 / 32);               // 1/32 of an epoch
+  CHECK(first_steps(std::numeric_limits<double>::infinity()) == 20);
+  CHECK(first_steps(std::numeric_limits<double>::quiet_NaN()) == 20);
+  CHECK(first_steps(-1) == 20);  // unknown: a slow core is fast enough here
+  RunCursor near_end;
+  near_end.step = 638;
+  CHECK(next_unit(run, one, near_end, 1e15)->range.steps == 2);
+  // An epoch of fewer than 32 steps still has units of one step.
+  one[0].samples = 4 * 10;
+  CHECK(first_steps(1e15) == 1);
+}
+
+TEST_CASE(
+    "nothing is left when the epochs are handed out, or without a batch") {
+  Run run = small_run();
+  RunCursor end;
+  end.epoch = run.epochs;
+  CHECK_FALSE(next_unit(run, three_shards(), end, 0).has_value());
+  std::vector<ShardEntry> too_small = {{filled<Hash>(1), 3}};
+  CHECK_FALSE(next_unit(run, too_small, {}, 0).has_value());
+  CHECK_FALSE(next_unit(run, {}, {}, 0).has_value());
+  CHECK(steps_per_epoch(three_shards(), 4) == 8);
+  CHECK(steps_per_epoch({}, 4) == 0);
+}
+
+TEST_CASE("a round has as many units as wished, else as hosts can do") {
+  Run run = small_run();
+  run.quorum = 2;
+  struct Case {
+    std::size_t active;
+    std::uint32_t units;
+  };
+  for (const Case& c : {Case{0, 3}, Case{1, 3}, Case{6, 3}, Case{8, 4},
+                        Case{9, 4}, Case{100, 50}}) {
+    CAPTURE(c.active);
+    CHECK(units_of_round(run, c.active) == c.units);
+  }
+  run.round_units = 7;
+  CHECK(units_of_round(run, 100) == 7);
+}
+
+TEST_CASE("a round closes at the share of its units, rounded up") {
+  struct Row {
+    double share;
+    std::uint32_t units, closes_at;
+  };
+  for (const Row& row : {Row{0.6, 5, 3}, Row{0.6, 3, 2}, Row{0.6, 10, 6},
+                         Row{0.6, 1, 1}, Row{1.0, 7, 7}, Row{0.01, 7, 1},
+                         Row{0.7, 10, 7}, Row{0.1, 30, 3}, Row{0.5, 3, 2}}) {
+    CAPTURE(row.share);
+    CAPTURE(row.units);
+    CHECK(units_that_close(row.share, row.units) == row.closes_at);
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,133 @@
+#include "tests/support/attacker/attacks.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "workunits/safetensors.h"
+
+namespace quorate::test {
+namespace {
+
+constexpr float kScale = 1.5F;
+
+float root_mean_square(std::span<const float> values) {
+  double sum = 0;
+  for (float value : values) sum += static_cast<double>(value) * value;
+  auto count = static_cast<double>(std::max<std::size_t>(values.size(), 1));
+  return static_cast<float>(std::sqrt(sum / count));
+}
+
+void change_values(std::span<float> values, Change change,
+                   RandomStream& random) {
+  // Uniform in [-a, a) has the root mean square a / sqrt(3).
+  float range = root_mean_square(values) * std::sqrt(3.0F);
+  for (float& value : values) {
+    switch (change) {
+      case Change::random:
+        value = range * uniform11(random.next());
+        break;
+      case Change::scaled:
+        value *= kScale;
+        break;
+      case Change::sign_flip:
+        value = -value;
+        break;
+    }
+  }
+}
+
+// Signs a changed update as if it had been computed.
+class ChangedUpdate final : public client::ResultTamper {
+ public:
+  explicit ChangedUpdate(Change change) : change_(change) {}
+
+  void before_signing(ResultId result, Claim& claim,
+                      const fs::path& update) override {
+    if (claim.update.is_zero()) return;
+    Bytes bytes = read_file(update);
+    change_update(bytes, change_, static_cast<std::uint64_t>(result));
+    write_file_durably(update, bytes);
+    claim.update = sha256(bytes);
+    log_info("attack", {{"result", result}});
+  }
+  void after_signing(ResultId, const fs::path&) override {}
+
+ private:
+  Change change_;
+};
+
+// Signs the honest update and sends another.
+class WrongPayload final : public client::ResultTamper {
+ public:
+  void before_signing(ResultId, Claim&, const fs::path&) override {}
+  void after_signing(ResultId result, const fs::path& update) override {
+    if (!fs::exists(update)) return;
+    Bytes bytes = read_file(update);
+    change_update(bytes, Change::sign_flip, 0);
+    write_file_durably(update, bytes);
+    log_info("attack", {{"result", result}});
+  }
+};
+
+// Computes one unit and hands it in for every other.
+class OtherUnit final : public client::ResultTamper {
+ public:
+  void before_signing(ResultId result, Claim& claim,
+                      const fs::path& update) override {
+    if (claim.update.is_zero()) return;
+    if (!claim_) {
+      claim_ = claim;
+      update_ = read_file(update);
+      return;
+    }
+    claim = *claim_;
+    write_file_durably(update, update_);
+    log_info("attack", {{"result", result}});
+  }
+  void after_signing(ResultId, const fs::path&) override {}
+
+ private:
+  std::optional<Claim> claim_;
+  Bytes update_;
+};
+
+}  // namespace
+
+void change_update(Bytes& update, Change change, std::uint64_t seed) {
+  struct Range {
+    std::size_t offset;
+    std::size_t bytes;
+  };
+  std::vector<Range> ranges;
+  Safetensors container(update, "update");
+  for (const TensorView& tensor : container.tensors()) {
+    if (tensor.dtype != DType::f32) continue;
+    ranges.push_back(
+        {static_cast<std::size_t>(tensor.data.data() - update.data()),
+         tensor.data.size()});
+  }
+  RandomStream random(seed, stream_of(RandomUse::augmentation), 0);
+  for (const Range& range : ranges) {
+    std::vector<float> values(range.bytes / sizeof(float));
+    std::memcpy(values.data(), update.data() + range.offset, range.bytes);
+    change_values(values, change, random);
+    std::memcpy(update.data() + range.offset, values.data(), range.bytes);
+  }
+}
+
+std::unique_ptr<client::ResultTamper> make_attack(const std::string& name) {
+  if (name == "random") return std::make_unique<ChangedUpdate>(Change::random);
+  if (name == "scaled") return std::make_unique<ChangedUpdate>(Change::scaled);
+  if (name == "sign-flip") {
+    return std::make_unique<ChangedUpdate>(Change::sign_flip);
+  }
+  if (name == "wrong-payload") return std::make_unique<WrongPayload>();
+  if (name == "other-unit") return std::make_unique<OtherUnit>();
+  return nullptr;
+}
+
+}  // namespace quorate::test

@@ -1,0 +1,31 @@
+// Ways for a host to send false results: what the attacker program does in
+// place of an honest volunteer, so that tests can see it found out. Digests of
+// the state stay honest; a lie about the update is what they are to uncover.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/result_signing.h"
+
+namespace quorate::test {
+
+// The names that make_attack knows, for messages.
+inline constexpr const char* kAttackNames =
+    "random, scaled, sign-flip, wrong-payload, other-unit";
+
+//   random         floats drawn anew, of the size that the honest ones have
+//   scaled         the update times 1.5
+//   sign-flip      the update times -1
+//   wrong-payload  an honest header, another body
+//   other-unit     claim and body of the first unit under every later one
+// nullptr for another name.
+std::unique_ptr<client::ResultTamper> make_attack(const std::string& name);
+
+// A change to all values of an update; the bytes are a safetensors container
+// and stay a valid one. Throws corrupt if they are none.
+enum class Change { random, scaled, sign_flip };
+void change_update(Bytes& update, Change change, std::uint64_t seed);
+
+}  // namespace quorate::test

@@ -1,0 +1,64 @@
+#include "tests/support/formats.h"
+
+#include <numeric>
+
+#include "tests/support/samples.h"
+#include "workunits/ledger.h"
+#include "workunits/safetensors.h"
+#include "workunits/shard.h"
+
+namespace quorate::test {
+namespace {
+
+Bytes sample_parameters() {
+  std::vector<float> values(parameter_count(sample_model()));
+  std::iota(values.begin(), values.end(), -8.0F);
+  return write_parameters(sample_model(), values, {{"run", "first"}});
+}
+
+Bytes sample_sealed() {
+  return seal(encode(sample_task()), SealKind::workunit, sample_project(),
+              sample_key(1));
+}
+
+Bytes bytes_of(std::string_view text) {
+  ByteView view = as_bytes(text);
+  return {view.begin(), view.end()};
+}
+
+Format ledger_format(const LedgerRecord& record) {
+  return {"ledger_" + record.kind, "ledger_" + record.kind + ".json",
+          bytes_of(record.line),
+          [](ByteView bytes) { parse_entry(as_text(bytes)); }};
+}
+
+}  // namespace
+
+std::vector<Format> formats() {
+  auto read_header = [](ByteView bytes) { decode_result_header(bytes); };
+  std::vector<Format> all{
+      {"task", "task.json", encode(sample_task()),
+       [](ByteView bytes) { decode_task(bytes); }},
+      {"sealed", "task.sealed", sample_sealed(),
+       [](ByteView bytes) {
+         open_sealed(bytes, SealKind::workunit, sample_project(),
+                     sample_key(1).public_key(), "sealed sample");
+       }},
+      {"header", "header.bin", encode(sample_header()), read_header},
+      {"header_diverged", "header_diverged.bin",
+       encode(sample_diverged_header()), read_header},
+      {"parameters", "parameters.safetensors", sample_parameters(),
+       [](ByteView bytes) {
+         read_parameters(sample_model(), bytes, "parameters sample");
+       }},
+      {"shard", "shard.safetensors", sample_shard(),
+       [](ByteView bytes) { read_shard(bytes, 2, "shard sample"); }},
+  };
+  std::vector<LedgerRecord> ledger = sample_ledger();
+  for (std::size_t seq : {0U, 1U, 4U, 5U}) {  // one of each kind
+    all.push_back(ledger_format(ledger.at(seq)));
+  }
+  return all;
+}
+
+}  // namespace quorate::test

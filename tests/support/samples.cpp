@@ -1,0 +1,150 @@
+#include "tests/support/samples.h"
+
+#include <array>
+
+#include "base/arithmetic.h"
+#include "workunits/shard.h"
+
+namespace quorate::test {
+
+PrivateKey sample_key(std::uint8_t fill) {
+  return PrivateKey::from_seed(filled<Hash>(fill).view());
+}
+
+ProjectId sample_project() {
+  return project_id_of(sample_key(1).public_key());
+}
+
+ModelSpec sample_model() {
+  return {"mlp", {2, 3, 2}};
+}
+
+TrainingTask sample_task() {
+  TrainingTask task;
+  task.run = filled<RunId>(0x11);
+  task.unit_index = 5;
+  task.arithmetic = kArithmeticVersion;
+  task.model = sample_model();
+  task.base_version = 3;
+  task.snapshot = filled<Hash>(0x22);
+  task.shard = filled<Hash>(0x33);
+  task.range.epoch = 1;
+  task.range.shard_index = 2;
+  task.range.shard_samples = 100;
+  task.range.first = 10;
+  task.range.steps = 4;
+  task.range.batch = 2;
+  task.order_seed = 0x0123456789abcdef;
+  task.unit_seed = unit_seed(task.run, task.unit_index);
+  task.optimizer = {0.05F, 0.9F, 0.0F};
+  task.inverse_batch = 0.5F;
+  task.digest_every = 1;
+  task.codec = "fp32";
+  return task;
+}
+
+Bytes sample_shard() {
+  const std::array<std::uint8_t, 12> images{0, 1, 2,  3,  4,   5,
+                                            6, 7, 80, 90, 100, 255};
+  const std::array<std::uint8_t, 3> labels{1, 0, 1};
+  ShardView shard;
+  shard.shape = {2, 2, 1};
+  shard.samples = 3;
+  shard.images = images;
+  shard.labels = labels;
+  return write_shard(shard);
+}
+
+ResultHeader sample_header() {
+  ResultHeader header;
+  header.result_id = 42;
+  header.nonce = filled<Nonce>(0x44);
+  header.workunit = filled<Hash>(0x55);
+  header.host = sample_key(2).public_key();
+  header.claim.update = filled<Hash>(0x66);
+  header.claim.digests = {filled<Hash>(0x77), filled<Hash>(0x88)};
+  header.claim.samples = 8;
+  header.claim.loss_bits = bits(0.625F);
+  header.device = "cpu:avx2";
+  header.arithmetic = kArithmeticVersion;
+  header.proof = filled<Hash>(0x99);
+  return header;
+}
+
+ResultHeader sample_diverged_header() {
+  ResultHeader header = sample_header();
+  header.claim.update = Hash{};
+  header.claim.outcome = ComputeOutcome::diverged;
+  header.claim.diverged_step = 3;
+  return header;
+}
+
+namespace {
+
+RunCreated sample_run() {
+  RunCreated run;
+  run.run = filled<RunId>(0x11);
+  run.name = "first";
+  run.model = sample_model();
+  run.dataset = "glyphs";
+  run.shards = {filled<Hash>(0x33), filled<Hash>(0x34)};
+  run.seed = 7;
+  run.rule = "vc-asgd";
+  run.settings = R"({"batch":2})";
+  run.initial = filled<Hash>(0xa0);
+  return run;
+}
+
+ResultAssimilated sample_result(std::uint64_t unit, std::uint64_t before,
+                                std::uint64_t after, std::uint64_t base) {
+  ResultAssimilated result;
+  result.version_before = before;
+  result.version_after = after;
+  result.unit_index = unit;
+  result.workunit = filled<Hash>(0x55);
+  result.base_version = base;
+  result.staleness = before - base;
+  result.result = static_cast<ResultId>(40 + unit);
+  result.host = sample_key(2).public_key();
+  result.update = filled<Hash>(0x66);
+  result.claim = filled<Hash>(0x67);
+  result.samples = 8;
+  result.rule = "vc-asgd";
+  result.coefficients = {{"alpha", 0.7F}, {"one_minus_alpha", 0.3F}};
+  return result;
+}
+
+}  // namespace
+
+std::vector<LedgerEntry> sample_entries() {
+  SnapshotPublished snapshot{2, filled<Hash>(0xa1), filled<Hash>(0xa2), Hash{}};
+  RunEnded end{"finished", 2, filled<Hash>(0xa1), filled<Hash>(0xa2)};
+  std::vector<LedgerBody> bodies{sample_run(),
+                                 sample_result(0, 0, 1, 0),
+                                 sample_result(1, 1, 1, 0),
+                                 sample_result(2, 1, 2, 1),
+                                 snapshot,
+                                 end};
+  std::vector<LedgerEntry> entries;
+  for (LedgerBody& body : bodies) {
+    entries.push_back({entries.size(), Hash{}, std::move(body)});
+  }
+  return entries;
+}
+
+std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries) {
+  std::vector<LedgerRecord> records;
+  Hash previous;
+  for (LedgerEntry& entry : entries) {
+    entry.previous = previous;
+    records.push_back(make_record(entry, sample_project(), sample_key(1)));
+    previous = records.back().hash;
+  }
+  return records;
+}
+
+std::vector<LedgerRecord> sample_ledger() {
+  return chain(sample_entries());
+}
+
+}  // namespace quorate::test

@@ -1,0 +1,44 @@
+// Small valid values of every format, the same on every run.
+#pragma once
+
+#include <vector>
+
+#include "base/crypto.h"
+#include "workunits/ledger.h"
+#include "workunits/model_spec.h"
+#include "workunits/result_header.h"
+#include "workunits/sealed.h"
+#include "workunits/task.h"
+
+namespace quorate::test {
+
+// A T all of whose bytes are `fill`.
+template <class T>
+T filled(std::uint8_t fill) {
+  T value;
+  value.bytes.fill(fill);
+  return value;
+}
+
+PrivateKey sample_key(std::uint8_t fill);
+// The project whose first key is sample_key(1).
+ProjectId sample_project();
+
+// 2 inputs, 3 hidden, 2 classes: 17 parameters.
+ModelSpec sample_model();
+// A unit of 4 steps of 2 samples.
+TrainingTask sample_task();
+// A shard of 3 images of 2x2x1 in classes 0 and 1.
+Bytes sample_shard();
+ResultHeader sample_header();
+ResultHeader sample_diverged_header();
+
+// A whole ledger: creation, three results (the second does not end a round),
+// a snapshot, the end.
+std::vector<LedgerEntry> sample_entries();
+// The same, chained and signed with sample_key(1).
+std::vector<LedgerRecord> sample_ledger();
+// Chains and signs `entries` anew, whatever they say.
+std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries);
+
+}  // namespace quorate::test

@@ -1,0 +1,196 @@
+#include "workunits/training/trainer.h"
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "kernels/backends.h"
+#include "tests/training/samples.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+using test::PatternShard;
+
+float loss_of(const TrainingResult& result) {
+  return float_of_bits(result.claim.loss_bits);
+}
+
+std::string failure_of(const TrainingTask& task, std::vector<float> base,
+                       const ShardView& shard) {
+  auto backend = make_backend("reference");
+  try {
+    Trainer trainer(task, base, shard, *backend);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::corrupt);
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("one unit has one claim on every device and number of threads") {
+  TrainingTask task = test::pattern_task(20);
+  auto reference = make_backend("reference");
+  TrainingResult expected = test::train(task, *reference);
+  for (const DeviceInfo& device : list_devices()) {
+    for (unsigned threads : {1U, 2U, 3U}) {
+      CAPTURE(device.name);
+      CAPTURE(threads);
+      auto backend = make_backend(device.name, threads);
+      TrainingResult found = test::train(task, *backend);
+      CHECK(found.claim == expected.claim);
+      CHECK(claim_hash(found.claim) == claim_hash(expected.claim));
+      CHECK(found.update == expected.update);
+    }
+  }
+}
+
+// Guards the definition itself: arithmetic, initial values, order of samples,
+// digests. A change here is a new version of the arithmetic.
+TEST_CASE("the state after a unit is the stored one") {
+  auto backend = make_backend("reference");
+  TrainingResult result = test::train(test::pattern_task(20), *backend);
+  CHECK(result.claim.digests.back().hex() ==
+        "56e9943b46125d91160cdf76ea75c4f07e143c23b0c4a5a706f5525ed3623035");
+  CHECK(result.claim.loss_bits == 0x3f74c3f3);
+}
+
+TEST_CASE("a unit's claim says what was computed") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::pattern_task(20);
+  TrainingResult result = test::train(task, *backend);
+  const Claim& claim = result.claim;
+  CHECK(claim.outcome == ComputeOutcome::success);
+  CHECK(claim.diverged_step == 0);
+  CHECK(claim.samples == 320);
+  CHECK(claim.digests.size() == digest_count(task));
+  CHECK(claim.update == sha256(result.update));
+  CHECK(read_parameters(task.model, result.update, "update") == result.delta);
+}
+
+TEST_CASE("training lowers the loss") {
+  auto backend = make_backend("reference");
+  float first = loss_of(test::train(test::pattern_task(1), *backend));
+  float mean = loss_of(test::train(test::pattern_task(30), *backend));
+  CHECK(first > 0.9F);
+  CHECK(mean < 0.7F * first);
+}
+
+TEST_CASE("the delta leads from the base to the last parameters") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::pattern_task(5);
+  PatternShard shard(task.range.shard_samples, 1);
+  std::vector<float> base = test::pattern_snapshot();
+  Trainer trainer(task, base, shard.view(), *backend);
+  TrainingResult result = test::finish(trainer);
+  std::vector<float> last = trainer.state().parameters;
+  for (std::size_t i = 0; i < base.size(); ++i) {
+    REQUIRE(bits(result.delta[i]) == bits(last[i] - base[i]));
+  }
+}
+
+TEST_CASE("digests come after every d-th step and after the last") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::pattern_task(20);
+  REQUIRE(task.digest_every == 3);
+  PatternShard shard(task.range.shard_samples, 1);
+  Trainer trainer(task, test::pattern_snapshot(), shard.view(), *backend);
+  std::vector<std::uint32_t> at;
+  while (!trainer.is_finished()) {
+    std::size_t before = trainer.state().digests.size();
+    trainer.step();
+    if (trainer.state().digests.size() > before) {
+      at.push_back(trainer.steps_done());
+    }
+  }
+  CHECK(at == std::vector<std::uint32_t>{3, 6, 9, 12, 15, 18, 20});
+}
+
+TEST_CASE("each field of the task that should matter does") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::pattern_task(4);
+  Hash usual = claim_hash(test::train(task, *backend).claim);
+  auto changed = [&](auto change) {
+    TrainingTask other = task;
+    change(other);
+    return claim_hash(test::train(other, *backend).claim) != usual;
+  };
+  CHECK(changed([](TrainingTask& t) { t.order_seed = 8; }));
+  CHECK(changed([](TrainingTask& t) { t.range.epoch = 3; }));
+  CHECK(changed([](TrainingTask& t) { t.range.shard_index = 2; }));
+  CHECK(changed([](TrainingTask& t) { t.range.first = 17; }));
+  CHECK(changed([](TrainingTask& t) { t.optimizer.learning_rate = 0.11F; }));
+  CHECK(changed([](TrainingTask& t) { t.optimizer.momentum = 0.0F; }));
+  CHECK(changed([](TrainingTask& t) { t.optimizer.weight_decay = 0.0F; }));
+  CHECK_FALSE(changed([](TrainingTask& t) { t.unit_seed = 1; }));
+}
+
+TEST_CASE("a training that diverges ends with an honest claim") {
+  TrainingTask task = test::pattern_task(20);
+  task.optimizer.learning_rate = 1e19F;
+  auto reference = make_backend("reference");
+  TrainingResult expected = test::train(task, *reference);
+  const Claim& claim = expected.claim;
+  REQUIRE(claim.outcome == ComputeOutcome::diverged);
+  REQUIRE(claim.diverged_step > 1);
+  CHECK(claim.update.is_zero());
+  CHECK(expected.update.empty());
+  CHECK(expected.delta.empty());
+  std::uint32_t before = claim.diverged_step - 1;
+  CHECK(claim.samples == before * task.range.batch);
+  CHECK(claim.digests.size() == before / task.digest_every);
+  CHECK(std::isfinite(loss_of(expected)));
+  for (const DeviceInfo& device : list_devices()) {
+    CAPTURE(device.name);
+    auto backend = make_backend(device.name, 2);
+    CHECK(test::train(task, *backend).claim == claim);
+  }
+}
+
+TEST_CASE("a snapshot that is not finite diverges at the first step") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::pattern_task(4);
+  PatternShard shard(task.range.shard_samples, 1);
+  std::vector<float> base = test::pattern_snapshot();
+  base[5] = std::numeric_limits<float>::infinity();
+  Trainer trainer(task, base, shard.view(), *backend);
+  trainer.step();
+  REQUIRE(trainer.is_finished());
+  Claim claim = trainer.finish().claim;
+  CHECK(claim.diverged_step == 1);
+  CHECK(claim.samples == 0);
+  CHECK(claim.digests.empty());
+  CHECK(claim.loss_bits == 0);
+}
+
+TEST_CASE("a snapshot or shard that does not fit the task is refused") {
+  TrainingTask task = test::pattern_task(4);
+  PatternShard shard(task.range.shard_samples, 1);
+  std::vector<float> base = test::pattern_snapshot();
+  CHECK(failure_of(task, base, shard.view()) == "no error");
+
+  std::vector<float> short_base(base.begin(), base.end() - 1);
+  CHECK(failure_of(task, short_base, shard.view()) ==
+        "unit 0: snapshot: expected 969 parameters, found 968");
+
+  PatternShard small(511, 1);
+  CHECK(failure_of(task, base, small.view()) ==
+        "unit 0: shard: expected 512 samples, found 511");
+
+  ShardView wide = shard.view();
+  wide.shape = {6, 8, 1};
+  CHECK(failure_of(task, base, wide) ==
+        "unit 0: shard: expected samples of 42 values, found 48");
+
+  shard.labels[100] = 3;
+  CHECK(failure_of(task, base, shard.view()) ==
+        "unit 0: shard: expected labels below 3, found 3");
+}
+
+}  // namespace quorate

@@ -1,0 +1,211 @@
+#include "validator/model_state.h"
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+using Floats = std::vector<float>;
+using Bits = std::vector<std::uint32_t>;
+
+Bits bits_of(const Floats& values) {
+  Bits out;
+  for (const float value : values) out.push_back(bits(value));
+  return out;
+}
+
+const Floats kDelta = {0.01F, 0.02F, -0.7F, 1e-9F};
+const Floats kInitial = {0.1F, -0.2F, 0.3F, 1e-3F};
+
+ResultAssimilated entry_of(const UpdateRule& rule, std::uint64_t before,
+                           std::uint64_t after, std::uint64_t unit) {
+  ResultAssimilated entry;
+  entry.version_before = before;
+  entry.version_after = after;
+  entry.base_version = before;
+  entry.unit_index = unit;
+  entry.result = 40;
+  entry.rule = rule.name();
+  entry.coefficients = rule.coefficients(0, 1);
+  return entry;
+}
+
+std::string refusal_of(ModelState& state, const ResultAssimilated& entry,
+                       const UpdateRule& rule, Floats delta = kDelta) {
+  const Bits before = bits_of(state.parameters());
+  const std::size_t pending = state.pending();
+  const Floats base = state.parameters();
+  try {
+    state.apply(entry, rule, base, std::move(delta));
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::corrupt);
+    CHECK(bits_of(state.parameters()) == before);
+    CHECK(state.pending() == pending);
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("a result becomes a version, and the average follows") {
+  // given a model at version 0
+  const auto rule = make_update_rule("vc-asgd", "");
+  ModelState state(kInitial);
+  CHECK(state.published() == kInitial);
+  // when one result is applied
+  const Floats base = {0.15F, -0.25F, 0.3F, 2e-3F};
+  CHECK(state.apply(entry_of(*rule, 0, 1, 7), *rule, base, kDelta));
+  // then version, model and average are these, computed with exact rationals
+  CHECK(state.version() == 1);
+  CHECK(bits_of(state.parameters()) ==
+        Bits{0x3df1a9fd, 0xbe560419, 0x3db851ec, 0x3aaa64c6});
+  CHECK(bits_of(state.published()) ==
+        Bits{0x3dd07c85, 0xbe4db8bb, 0x3e8ed917, 0x3a870111});
+}
+
+TEST_CASE("the base may be the state's own parameters") {
+  const auto rule = make_update_rule("vc-asgd", "");
+  ModelState own(kInitial);
+  ModelState copied(kInitial);
+  own.apply(entry_of(*rule, 0, 1, 7), *rule, own.parameters(), kDelta);
+  copied.apply(entry_of(*rule, 0, 1, 7), *rule, kInitial, kDelta);
+  CHECK(bits_of(own.parameters()) == bits_of(copied.parameters()));
+}
+
+TEST_CASE("a round closes in order of unit index, however it arrived") {
+  const auto rule = make_update_rule("diloco", "");
+  const Floats second = {0.03F, -0.01F, 0.1F, 5e-9F};
+  const Floats third = {-0.2F, 0.4F, 0.33F, 7e-3F};
+  ModelState state(kInitial);
+  // given two of three results that arrive out of order
+  CHECK_FALSE(state.apply(entry_of(*rule, 0, 0, 9), *rule, {}, third));
+  CHECK_FALSE(state.apply(entry_of(*rule, 0, 0, 7), *rule, {}, kDelta));
+  CHECK(state.pending() == 2);
+  CHECK(bits_of(state.parameters()) == bits_of(kInitial));
+  // when the third closes the round
+  CHECK(state.apply(entry_of(*rule, 0, 1, 8), *rule, {}, second));
+  // then the step is that of kDelta, second, third
+  CHECK(state.version() == 1);
+  CHECK(state.pending() == 0);
+  CHECK(bits_of(state.parameters()) ==
+        Bits{0x3cee1d39, 0xbc955e10, 0x3e38a092, 0x3b867548});
+  CHECK(bits_of(state.published()) ==
+        Bits{0x3dafbee7, 0xbe2792fe, 0x3e8d57bd, 0x3ad46c92});
+}
+
+TEST_CASE("a saved state goes on with the same bits") {
+  const auto rule = make_update_rule("diloco", "");
+  ModelState state(kInitial);
+  auto round = [&](ModelState& at) {
+    const std::uint64_t v = at.version();
+    at.apply(entry_of(*rule, v, v, 2 * v), *rule, {}, kDelta);
+    at.apply(entry_of(*rule, v, v + 1, 2 * v + 1), *rule, {}, kInitial);
+  };
+  // given a state after two rounds, saved and read back
+  round(state);
+  round(state);
+  const Bytes saved = write_rule_state(state.rule_state());
+  CHECK(rule_state_hash(state.rule_state()) == sha256(saved));
+  ModelState resumed(state.version(), state.parameters(), state.published(),
+                     read_rule_state(saved, 4, "saved"));
+  // when both go on
+  round(state);
+  round(resumed);
+  // then nothing differs
+  CHECK(resumed.version() == 3);
+  CHECK(bits_of(resumed.parameters()) == bits_of(state.parameters()));
+  CHECK(bits_of(resumed.published()) == bits_of(state.published()));
+  CHECK(rule_state_hash(resumed.rule_state()) ==
+        rule_state_hash(state.rule_state()));
+}
+
+TEST_CASE("a rule's state that is not the model's is refused") {
+  CHECK(rule_state_hash({}).is_zero());
+  CHECK(write_rule_state({}).empty());
+  CHECK(read_rule_state({}, 4, "saved").empty());
+  const Bytes saved = write_rule_state({{"diloco.m", kDelta}});
+  CHECK_THROWS_AS(read_rule_state(saved, 5, "saved"), Error);
+  CHECK_THROWS_AS(
+      read_rule_state(ByteView(saved).first(saved.size() - 1), 4, "saved"),
+      Error);
+  CHECK_THROWS_AS(ModelState(3, kInitial, {1.0F}, {}), Error);
+}
+
+TEST_CASE("a run may change its rule; the new one starts from zero") {
+  const auto vc = make_update_rule("vc-asgd", "");
+  const auto diloco = make_update_rule("diloco", "");
+  ModelState state(kInitial);
+  state.apply(entry_of(*diloco, 0, 1, 0), *diloco, {}, kDelta);
+  CHECK(state.rule_state().count("diloco.m") == 1);
+  state.apply(entry_of(*vc, 1, 2, 1), *vc, state.parameters(), kDelta);
+  CHECK(state.rule_state().empty());
+}
+
+TEST_CASE("a skipped result leaves the model and counts the version") {
+  const auto vc = make_update_rule("vc-asgd", "");
+  ModelState state(kInitial);
+  CHECK(state.skip(entry_of(*vc, 0, 1, 0), *vc));
+  CHECK(state.version() == 1);
+  CHECK(bits_of(state.parameters()) == bits_of(kInitial));
+
+  SUBCASE("the others of its round still count") {
+    const auto diloco = make_update_rule("diloco", "");
+    ModelState alone(1, kInitial, kInitial, {});
+    alone.apply(entry_of(*diloco, 1, 2, 1), *diloco, {}, kDelta);
+    state.apply(entry_of(*diloco, 1, 1, 1), *diloco, {}, kDelta);
+    CHECK(state.skip(entry_of(*diloco, 1, 2, 2), *diloco));
+    CHECK(bits_of(state.parameters()) == bits_of(alone.parameters()));
+    CHECK(bits_of(state.published()) == bits_of(alone.published()));
+  }
+}
+
+TEST_CASE("entries that do not follow are refused, and change nothing") {
+  const auto vc = make_update_rule("vc-asgd", "");
+  const auto diloco = make_update_rule("diloco", "");
+  ModelState state(3, kInitial, kInitial, {});
+  ResultAssimilated entry = entry_of(*vc, 3, 4, 7);
+  SUBCASE("version before") {
+    entry.version_before = 2;
+    CHECK(refusal_of(state, entry, *vc) ==
+          "result 40 (unit 7): it changes version 2, the model is at 3");
+  }
+  SUBCASE("version after") {
+    entry.version_after = 5;
+    CHECK(refusal_of(state, entry, *vc) != "");
+    entry.version_after = 3;  // no round of this rule could stay open
+    CHECK(refusal_of(state, entry, *vc) != "");
+  }
+  SUBCASE("staleness") {
+    entry.staleness = 1;
+    CHECK(refusal_of(state, entry, *vc) != "");
+    entry.base_version = 4;
+    CHECK(refusal_of(state, entry, *vc) != "");
+  }
+  SUBCASE("rule") {
+    CHECK(refusal_of(state, entry, *diloco) != "");
+  }
+  SUBCASE("size") {
+    CHECK(refusal_of(state, entry, *vc, {1.0F}) != "");
+  }
+  SUBCASE("coefficients") {
+    entry.coefficients.erase("one_minus_alpha");
+    CHECK(refusal_of(state, entry, *vc).find("one_minus_alpha") !=
+          std::string::npos);
+    entry.coefficients = {{"one_minus_alpha", 0.3F}};
+    CHECK(refusal_of(state, entry, *vc).find("one_minus_c") !=
+          std::string::npos);
+  }
+  SUBCASE("inside a round") {
+    state.apply(entry_of(*diloco, 3, 3, 1), *diloco, {}, kDelta);
+    CHECK(refusal_of(state, entry, *vc) != "");
+    CHECK(refusal_of(state, entry_of(*diloco, 3, 3, 1), *diloco) != "");
+    ResultAssimilated other = entry_of(*diloco, 3, 3, 2);
+    other.coefficients["gamma"] = 0.5F;
+    CHECK(refusal_of(state, other, *diloco) != "");
+  }
+}
+
+}  // namespace
+}  // namespace quorate

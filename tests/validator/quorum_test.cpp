@@ -1,0 +1,131 @@
+#include "validator/quorum.h"
+
+#include <doctest/doctest.h>
+
+namespace quorate {
+namespace {
+
+Hash claim(char letter) {
+  return sha256(as_bytes({&letter, 1}));
+}
+
+Replica volunteer(ResultId id, UserId user, char letter) {
+  return {id, user, false, claim(letter)};
+}
+Replica house(ResultId id, char letter) {
+  return {id, kHouseUser, true, claim(letter)};
+}
+
+using Ids = std::vector<ResultId>;
+
+struct Row {
+  const char* name;
+  std::vector<Replica> replicas;
+  std::uint32_t min_quorum;
+  ResultId canonical;
+  std::uint32_t missing;
+  Ids valid;
+  Ids invalid;
+};
+
+const Row kRows[] = {
+    {"nothing yet", {}, 2, 0, 2, {}, {}},
+    {"quorum of one", {volunteer(7, 10, 'a')}, 1, 7, 0, {7}, {}},
+    {"one of two", {volunteer(7, 10, 'a')}, 2, 0, 1, {}, {}},
+    {"two agree",
+     {volunteer(7, 10, 'a'), volunteer(8, 11, 'a')},
+     2,
+     7,
+     0,
+     {7, 8},
+     {}},
+    {"two disagree",
+     {volunteer(7, 10, 'a'), volunteer(8, 11, 'b')},
+     2,
+     0,
+     1,
+     {},
+     {}},
+    {"the third settles it",
+     {volunteer(7, 10, 'a'), volunteer(8, 11, 'b'), volunteer(9, 12, 'b')},
+     2,
+     8,
+     0,
+     {8, 9},
+     {7}},
+    {"one user with two hosts counts once",
+     {volunteer(7, 10, 'a'), volunteer(8, 10, 'a')},
+     2,
+     0,
+     1,
+     {},
+     {}},
+    {"one user's crowd does not outvote two users",
+     {volunteer(5, 10, 'x'), volunteer(6, 10, 'x'), volunteer(7, 10, 'x'),
+      volunteer(8, 11, 'a'), volunteer(9, 12, 'a')},
+     2,
+     8,
+     0,
+     {8, 9},
+     {5, 6, 7}},
+    {"three camps of a quorum of three",
+     {volunteer(1, 10, 'a'), volunteer(2, 11, 'b'), volunteer(3, 12, 'b'),
+      volunteer(4, 13, 'c')},
+     3,
+     0,
+     1,
+     {},
+     {}},
+    {"canonical is the lowest id, not the oldest report",
+     {volunteer(9, 10, 'a'), volunteer(8, 11, 'a')},
+     2,
+     8,
+     0,
+     {9, 8},
+     {}},
+    {"of two full camps the one with the lowest id",
+     {volunteer(4, 10, 'b'), volunteer(3, 11, 'a'), volunteer(5, 12, 'b'),
+      volunteer(6, 13, 'a')},
+     2,
+     3,
+     0,
+     {3, 6},
+     {4, 5}},
+    {"the house decides alone", {house(3, 'a')}, 2, 3, 0, {3}, {}},
+    {"the house decides against an agreeing pair",
+     {volunteer(1, 10, 'x'), volunteer(2, 11, 'x'), house(3, 'a')},
+     2,
+     3,
+     0,
+     {3},
+     {1, 2}},
+    {"the house confirms a volunteer, whose result stands",
+     {volunteer(1, 10, 'x'), volunteer(2, 11, 'a'), house(3, 'a')},
+     3,
+     2,
+     0,
+     {2, 3},
+     {1}},
+    {"of two houses that disagree the oldest",
+     {house(4, 'b'), house(3, 'a')},
+     1,
+     4,
+     0,
+     {4},
+     {3}},
+};
+
+TEST_CASE("a quorum is decided by different users or by the house") {
+  for (const Row& row : kRows) {
+    CAPTURE(row.name);
+    const QuorumDecision decision = decide_quorum(row.replicas, row.min_quorum);
+    CHECK(decision.decided() == (row.canonical != 0));
+    CHECK(decision.canonical == row.canonical);
+    CHECK(decision.missing == row.missing);
+    CHECK(decision.valid == row.valid);
+    CHECK(decision.invalid == row.invalid);
+  }
+}
+
+}  // namespace
+}  // namespace quorate

@@ -1,0 +1,199 @@
+#include "validator/replication.h"
+
+#include <doctest/doctest.h>
+
+namespace quorate {
+namespace {
+
+Workunit unit_of(std::uint32_t min_quorum, std::uint32_t target) {
+  Workunit unit;
+  unit.min_quorum = min_quorum;
+  unit.target_results = target;
+  unit.max_error_results = 3;
+  unit.max_total_results = 8;
+  return unit;
+}
+
+struct Row {
+  const char* name;
+  Instances now;
+  std::uint32_t missing;
+  bool volunteer_eligible;
+  std::uint32_t create;
+  bool wants_house;
+  bool fails;
+};
+
+// Quorum 2, target 2, at most 3 errors and 8 instances.
+const Row kRows[] = {
+    {"a new unit gets its target", {}, 2, true, 2, false, false},
+    {"both are out", {.in_progress = 2}, 2, true, 0, false, false},
+    {"one reported, one out",
+     {.in_progress = 1, .undecided = 1},
+     1,
+     true,
+     0,
+     false,
+     false},
+    {"one failed: replaced",
+     {.in_progress = 1, .errors = 1},
+     2,
+     true,
+     1,
+     false,
+     false},
+    {"one was lost: replaced",
+     {.undecided = 1, .no_reply = 1},
+     1,
+     true,
+     1,
+     false,
+     false},
+    {"two disagree: a third", {.undecided = 2}, 1, true, 1, false, false},
+    {"two disagree and the third is out",
+     {.in_progress = 1, .undecided = 2},
+     1,
+     true,
+     0,
+     false,
+     false},
+    {"four disagree: the house breaks the tie",
+     {.undecided = 4},
+     1,
+     true,
+     1,
+     true,
+     false},
+    {"the house gets the unsent one",
+     {.unsent = 1, .undecided = 4},
+     1,
+     true,
+     0,
+     true,
+     false},
+    {"one more for the house while a volunteer still computes",
+     {.in_progress = 1, .undecided = 4},
+     1,
+     true,
+     1,
+     true,
+     false},
+    {"the house is on it already",
+     {.in_progress = 1, .undecided = 4, .house_in_progress = 1},
+     1,
+     true,
+     0,
+     false,
+     false},
+    {"nobody else may take it: the house",
+     {.unsent = 1, .undecided = 1},
+     1,
+     false,
+     0,
+     true,
+     false},
+    {"nobody may take it, but nothing is to be sent",
+     {.in_progress = 2},
+     2,
+     false,
+     0,
+     false,
+     false},
+    {"the last instance allowed goes to the house",
+     {.undecided = 1, .errors = 2, .no_reply = 4},
+     1,
+     true,
+     1,
+     true,
+     false},
+    {"as many errors as allowed",
+     {.unsent = 2, .errors = 3},
+     2,
+     true,
+     0,
+     false,
+     false},
+    {"one error too many", {.unsent = 2, .errors = 4}, 2, true, 0, false, true},
+    {"no room is left and none is out",
+     {.undecided = 1, .no_reply = 7},
+     1,
+     true,
+     0,
+     false,
+     true},
+    {"no room is left, but one is out",
+     {.in_progress = 1, .no_reply = 7},
+     2,
+     true,
+     0,
+     false,
+     false},
+    {"room for one of the two that are missing",
+     {.no_reply = 7},
+     2,
+     true,
+     1,
+     true,
+     false},
+};
+
+TEST_CASE("a unit gets the results that its quorum still needs") {
+  const Workunit unit = unit_of(2, 2);
+  for (const Row& row : kRows) {
+    CAPTURE(row.name);
+    const ReplicationDecision decision =
+        more_results_wanted(unit, row.now, row.missing, row.volunteer_eligible);
+    CHECK(decision.create == row.create);
+    CHECK(decision.wants_house == row.wants_house);
+    CHECK(decision.failure.empty() == !row.fails);
+  }
+}
+
+TEST_CASE("a unit may be replicated beyond its quorum") {
+  const Workunit unit = unit_of(1, 3);
+  CHECK(more_results_wanted(unit, {.in_progress = 1}, 1, true).create == 2);
+  CHECK(more_results_wanted(unit, {.undecided = 2}, 0, true).create == 1);
+}
+
+TEST_CASE("a failure says what was tried") {
+  const Workunit unit = unit_of(2, 2);
+  CHECK(more_results_wanted(unit, {.errors = 4}, 2, true).failure ==
+        "4 results failed, 3 are allowed");
+  CHECK(more_results_wanted(unit, {.undecided = 1, .no_reply = 7}, 1, true)
+            .failure ==
+        "8 results were made, 8 are allowed, and no 2 of them agree");
+}
+
+TEST_CASE("results are counted by what became of them") {
+  // given one result in each state
+  std::vector<Result> results;
+  auto add = [&](ServerState state, ResultOutcome outcome, UserId user) {
+    Result result;
+    result.server_state = state;
+    result.outcome = outcome;
+    result.user = user;
+    results.push_back(result);
+  };
+  add(ServerState::unsent, ResultOutcome::init, 0);
+  add(ServerState::in_progress, ResultOutcome::init, 7);
+  add(ServerState::in_progress, ResultOutcome::init, kHouseUser);
+  add(ServerState::over, ResultOutcome::success, 7);
+  add(ServerState::over, ResultOutcome::client_error, 8);
+  add(ServerState::over, ResultOutcome::validate_error, 9);
+  add(ServerState::over, ResultOutcome::no_reply, 10);
+  add(ServerState::over, ResultOutcome::didnt_need, 11);
+  // when they are counted
+  const Instances instances = count_instances(results);
+  // then each is in its place
+  CHECK(instances == Instances{.unsent = 1,
+                               .in_progress = 2,
+                               .undecided = 1,
+                               .errors = 2,
+                               .no_reply = 1,
+                               .unneeded = 1,
+                               .house_in_progress = 1});
+  CHECK(instances.total() == 8);
+}
+
+}  // namespace
+}  // namespace quorate

@@ -1,0 +1,215 @@
+#include "synthetic_run.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+PrivateKey test_key() {
+  const std::array<std::uint8_t, 32> seed{1, 2, 3};
+  return PrivateKey::from_seed(seed);
+}
+
+constexpr std::uint64_t kSeed = 5;
+
+}  // namespace
+
+SyntheticRun::SyntheticRun()
+    : key_(test_key()), project_(project_id_of(key_.public_key())) {
+  run_.bytes[0] = 77;
+  parameters_ = initial_parameters(model_, kSeed);
+  published_ = parameters_;
+  versions_.push_back(parameters_);
+  RunCreated created;
+  created.run = run_;
+  created.name = "synthetic";
+  created.model = model_;
+  created.dataset = "none";
+  created.shards = {store({1, 2, 3})};
+  created.seed = kSeed;
+  created.rule = "vc-asgd";
+  created.settings = "{}";
+  created.initial = snapshot(parameters_);
+  append(created);
+}
+
+PublicKey SyntheticRun::host_key(int host) {
+  PublicKey key;
+  key.bytes[0] = static_cast<std::uint8_t>(host);
+  return key;
+}
+
+Hash SyntheticRun::store(Bytes bytes) {
+  const Hash hash = sha256(bytes);
+  objects[hash] = std::move(bytes);
+  return hash;
+}
+
+Hash SyntheticRun::hash_of(const std::vector<float>& values) const {
+  return sha256(write_parameters(model_, values));
+}
+
+Hash SyntheticRun::snapshot(const std::vector<float>& values) {
+  return store(write_parameters(model_, values));
+}
+
+void SyntheticRun::append(LedgerBody body) {
+  entries.push_back({entries.size(), Hash{}, std::move(body)});
+}
+
+ResultAssimilated SyntheticRun::new_result(std::uint64_t base_version, int host,
+                                           std::uint64_t unit_index) {
+  TrainingTask task;
+  task.run = run_;
+  task.unit_index = unit_index;
+  task.arithmetic = kArithmeticVersion;
+  task.model = model_;
+  task.base_version = base_version;
+  task.snapshot = snapshot(versions_.at(base_version));
+  task.shard = sha256(as_bytes("shard"));
+  task.range.shard_samples = 64;
+  task.range.steps = 2;
+  task.range.batch = 4;
+  task.unit_seed = unit_seed(run_, unit_index);
+  task.inverse_batch = 0.25F;
+  task.digest_every = digest_interval(2);
+  task.codec = "fp32";
+  ResultAssimilated entry;
+  entry.version_before = version_;
+  entry.version_after = version_;
+  entry.unit_index = unit_index;
+  entry.workunit =
+      store(seal(encode(task), SealKind::workunit, project_, key_));
+  entry.base_version = base_version;
+  entry.staleness = version_ - base_version;
+  entry.result = static_cast<ResultId>(1000 + unit_index);
+  entry.host = host_key(host);
+  entry.claim = sha256(as_bytes("claim"));
+  entry.samples = 8;
+  return entry;
+}
+
+std::vector<float> SyntheticRun::make_delta(ResultAssimilated& entry) {
+  RandomStream random(entry.unit_index, stream_of(RandomUse::codec), 0);
+  std::vector<float> delta(parameters_.size());
+  for (float& value : delta) value = uniform11(random.next()) * 0.1F;
+  entry.update = snapshot(delta);
+  return delta;
+}
+
+void SyntheticRun::average(float one_minus_c) {
+  for (std::size_t i = 0; i < published_.size(); ++i) {
+    const float change = parameters_[i] - published_[i];
+    published_[i] = std::fma(one_minus_c, change, published_[i]);
+  }
+  ++version_;
+  versions_.push_back(parameters_);
+}
+
+void SyntheticRun::assimilate_vc_asgd(std::uint64_t base_version, int host) {
+  momentum_.clear();
+  ResultAssimilated entry = new_result(base_version, host, next_unit_++);
+  const std::vector<float> delta = make_delta(entry);
+  const std::vector<float>& base = versions_.at(base_version);
+  const float weight = 1.0F - 0.7F;
+  for (std::size_t i = 0; i < delta.size(); ++i) {
+    const float returned = base[i] + delta[i];
+    parameters_[i] =
+        std::fma(weight, returned - parameters_[i], parameters_[i]);
+  }
+  entry.version_after = version_ + 1;
+  entry.rule = "vc-asgd";
+  entry.coefficients = {{"one_minus_alpha", weight},
+                        {"one_minus_c", 1.0F - 0.9F}};
+  append(entry);
+  average(1.0F - 0.9F);
+}
+
+void SyntheticRun::assimilate_round(std::size_t results, int host) {
+  momentum_.resize(parameters_.size(), 0.0F);
+  std::vector<float> sum(parameters_.size(), 0.0F);
+  std::vector<std::vector<float>> deltas;
+  for (std::size_t i = results; i > 0; --i) {
+    ResultAssimilated entry = new_result(version_, host, next_unit_ + i - 1);
+    deltas.insert(deltas.begin(), make_delta(entry));
+    if (i == 1) entry.version_after = version_ + 1;
+    entry.rule = "diloco";
+    entry.coefficients = {
+        {"beta", 0.9F}, {"gamma", 0.7F}, {"one_minus_c", 1.0F - 0.8F}};
+    append(entry);
+    host = 0;
+  }
+  next_unit_ += results;
+  const float reciprocal = 1.0F / static_cast<float>(results);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    for (const auto& delta : deltas) sum[i] = sum[i] + delta[i];
+    const float mean = sum[i] * reciprocal;
+    momentum_[i] = std::fma(0.9F, momentum_[i], mean);
+    const float step = std::fma(0.9F, momentum_[i], mean);
+    parameters_[i] = std::fma(0.7F, step, parameters_[i]);
+  }
+  average(1.0F - 0.8F);
+}
+
+void SyntheticRun::assimilate_in_open_round() {
+  ResultAssimilated entry = new_result(version_, 0, next_unit_++);
+  make_delta(entry);
+  entry.rule = "diloco";
+  entry.coefficients = {
+      {"beta", 0.9F}, {"gamma", 0.7F}, {"one_minus_c", 1.0F - 0.8F}};
+  append(entry);
+}
+
+void SyntheticRun::publish() {
+  SnapshotPublished published;
+  published.version = version_;
+  published.parameters = snapshot(parameters_);
+  published.published = snapshot(published_);
+  if (!momentum_.empty()) {
+    published.rule_state = store(write_rule_state({{"diloco.m", momentum_}}));
+  }
+  append(published);
+}
+
+void SyntheticRun::end() {
+  append(RunEnded{"finished", version_, snapshot(parameters_),
+                  snapshot(published_)});
+}
+
+std::vector<LedgerRecord> SyntheticRun::records() const {
+  std::vector<LedgerRecord> records;
+  Hash previous;
+  for (LedgerEntry entry : entries) {
+    entry.previous = previous;
+    records.push_back(make_record(entry, project_, key_));
+    previous = records.back().hash;
+  }
+  return records;
+}
+
+LedgerSources SyntheticRun::sources(const std::vector<LedgerRecord>& of) const {
+  LedgerSources sources;
+  sources.records = [&of](std::uint64_t seq) -> std::optional<LedgerRecord> {
+    if (seq >= of.size()) return std::nullopt;
+    return of[seq];
+  };
+  sources.objects = [this](const Hash& hash) {
+    const auto found = objects.find(hash);
+    if (found == objects.end()) {
+      throw Error(ErrorKind::corrupt, "missing from the store");
+    }
+    return found->second;
+  };
+  sources.project = project_;
+  sources.key = key_.public_key();
+  return sources;
+}
+
+}  // namespace quorate

@@ -1,0 +1,207 @@
+// The expected bits were computed with exact rational arithmetic and one
+// rounding for each operation, apart from this program.
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "validator/update_rules/update_rule.h"
+
+namespace quorate {
+namespace {
+
+using Bits = std::vector<std::uint32_t>;
+using Floats = std::vector<float>;
+
+Bits bits_of(const Floats& values) {
+  Bits out;
+  for (const float value : values) out.push_back(bits(value));
+  return out;
+}
+
+const Floats kParameters = {0.1F, -0.2F, 0.3F, 1e-3F};
+const Floats kBase = {0.15F, -0.25F, 0.3F, 2e-3F};
+const Floats kDelta = {0.01F, 0.02F, -0.7F, 1e-9F};
+
+Bits after_vc_asgd(const char* settings, std::uint32_t epoch) {
+  const auto rule = make_update_rule("vc-asgd", settings);
+  Floats w = kParameters;
+  RuleState none;
+  const Contribution one{kBase, kDelta};
+  rule->step({0, 4}, w, none, {&one, 1}, rule->coefficients(0, epoch));
+  return bits_of(w);
+}
+
+std::uint32_t weight(const char* settings, std::uint32_t epoch) {
+  return bits(make_update_rule("vc-asgd", settings)
+                  ->coefficients(3, epoch)
+                  .at("one_minus_alpha"));
+}
+
+TEST_CASE("vc-asgd mixes a volunteer's parameters into the model") {
+  CHECK(after_vc_asgd("", 1) ==
+        Bits{0x3df1a9fd, 0xbe560419, 0x3db851ec, 0x3aaa64c6});
+  CHECK(after_vc_asgd("{\"alpha\": 0.7}", 9) == after_vc_asgd("", 1));
+  CHECK(after_vc_asgd("{\"alpha\": \"var\"}", 1) ==
+        Bits{0x3e051eb9, 0xbe5c28f6, 0xbd4cccc8, 0x3ac49baa});
+  CHECK(after_vc_asgd("{\"alpha\": \"var\"}", 2) ==
+        Bits{0x3df5c290, 0xbe570a3e, 0x3d88888d, 0x3aaec341});
+}
+
+TEST_CASE("vc-asgd decides alpha per result") {
+  CHECK(weight("", 1) == 0x3e99999a);  // 1 - 0.7
+  CHECK(weight("", 40) == 0x3e99999a);
+  CHECK(weight("{\"alpha\": 0}", 1) == bits(1.0F));
+  CHECK(weight("{\"alpha\": \"var\"}", 1) == bits(0.5F));
+  CHECK(weight("{\"alpha\": \"var\"}", 2) == 0x3eaaaaaa);  // 1 - 2/3
+  CHECK(weight("{\"alpha\": \"var\"}", 3) == bits(0.25F));
+}
+
+TEST_CASE("alpha 0 takes the volunteer's parameters") {
+  Floats taken;
+  for (std::size_t i = 0; i < 2; ++i) taken.push_back(kBase[i] + kDelta[i]);
+  Bits found = after_vc_asgd("{\"alpha\": 0}", 1);
+  found.resize(2);
+  CHECK(found == bits_of(taken));
+}
+
+TEST_CASE("diloco steps with Nesterov momentum on the mean") {
+  // given three updates and momentum zero
+  const auto rule = make_update_rule("diloco", "");
+  const Floats second = {0.03F, -0.01F, 0.1F, 5e-9F};
+  const Floats third = {-0.2F, 0.4F, 0.33F, 7e-3F};
+  const Contribution round[] = {{{}, kDelta}, {{}, second}, {{}, third}};
+  Floats w = kParameters;
+  RuleState state{{"diloco.m", Floats(4, 0.0F)}};
+  // when two rounds close with them
+  rule->step({0, 4}, w, state, round, rule->coefficients(0, 1));
+  // then after each, momentum and model have the expected bits
+  CHECK(bits_of(state.at("diloco.m")) ==
+        Bits{0xbd5a740e, 0x3e0bf259, 0xbdb851ea, 0x3b18eae0});
+  CHECK(bits_of(w) == Bits{0x3cee1d39, 0xbc955e10, 0x3e38a092, 0x3b867548});
+  rule->step({0, 4}, w, state, round, rule->coefficients(0, 1));
+  CHECK(bits_of(state.at("diloco.m")) ==
+        Bits{0xbdcf87da, 0x3e84f308, 0xbe2f1a9e, 0x3b914588});
+  CHECK(bits_of(w) == Bits{0xbd93aca9, 0x3e76ced2, 0x3c1ccbbe, 0x3c0bc00c});
+}
+
+// n updates of `size` elements, of very different magnitudes.
+std::vector<Floats> random_deltas(std::size_t n, std::size_t size) {
+  RandomStream random(11, stream_of(RandomUse::codec), 0);
+  std::vector<Floats> deltas(n, Floats(size));
+  for (Floats& delta : deltas) {
+    for (float& value : delta) {
+      value = uniform11(random.next()) *
+              static_cast<float>(1U << (random.next() % 20));
+    }
+  }
+  return deltas;
+}
+
+std::vector<Contribution> contributions_of(const std::vector<Floats>& deltas) {
+  std::vector<Contribution> round;
+  for (const Floats& delta : deltas) round.push_back({{}, delta});
+  return round;
+}
+
+TEST_CASE("diloco's mean is the canonical sum at any size of round") {
+  // given gamma 1, beta 0 and a model of zeros: it becomes the mean
+  const auto rule = make_update_rule("diloco", "{\"gamma\": 1, \"beta\": 0}");
+  for (const std::size_t n : {1U, 2U, 63U, 64U, 65U, 128U, 129U, 193U, 257U}) {
+    CAPTURE(n);
+    const std::vector<Floats> deltas = random_deltas(n, 5);
+    Floats w(5, 0.0F);
+    RuleState state{{"diloco.m", Floats(5, 0.0F)}};
+    rule->step({0, 5}, w, state, contributions_of(deltas),
+               rule->coefficients(0, 1));
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      ChainSum sum;
+      for (const Floats& delta : deltas) sum.push(delta[i]);
+      const float mean = sum.total() * (1.0F / static_cast<float>(n));
+      CHECK(bits(w[i]) == bits(mean));
+    }
+  }
+}
+
+TEST_CASE("blocks of any size give the same bits") {
+  constexpr std::size_t kSize = 2500;
+  const std::vector<Floats> deltas = random_deltas(70, kSize);
+  const auto round = contributions_of(deltas);
+  const auto rule = make_update_rule("diloco", "");
+  const Coefficients coefficients = rule->coefficients(0, 1);
+  auto run_in_blocks = [&](std::size_t block) {
+    Floats w(kSize, 0.5F);
+    RuleState state{{"diloco.m", Floats(kSize, 0.25F)}};
+    for (std::size_t first = 0; first < kSize; first += block) {
+      rule->step({first, std::min(block, kSize - first)}, w, state, round,
+                 coefficients);
+    }
+    return bits_of(w);
+  };
+  const Bits whole = run_in_blocks(kSize);
+  CHECK(run_in_blocks(1) == whole);
+  CHECK(run_in_blocks(1000) == whole);
+}
+
+TEST_CASE("what is published is averaged by result or by round") {
+  const auto one_by_one = make_update_rule("vc-asgd", "");
+  const auto rounds = make_update_rule("diloco", "");
+  CHECK_FALSE(one_by_one->in_rounds());
+  CHECK(rounds->in_rounds());
+  CHECK(bits(one_by_one->coefficients(0, 1).at(kOneMinusC)) == 0x3dccccd0);
+  CHECK(bits(rounds->coefficients(0, 1).at(kOneMinusC)) == 0x3e4ccccc);
+}
+
+TEST_CASE("a step without its coefficient changes nothing") {
+  for (const std::string& name : update_rule_names()) {
+    CAPTURE(name);
+    const auto rule = make_update_rule(name, "");
+    Floats w = kParameters;
+    RuleState state;
+    for (const auto& buffer : rule->state_buffers()) state[buffer] = w;
+    const Contribution one{kBase, kDelta};
+    CHECK_THROWS_AS(rule->step({0, 4}, w, state, {&one, 1}, {}), Error);
+    CHECK(bits_of(w) == bits_of(kParameters));
+  }
+}
+
+struct Refusal {
+  const char* rule;
+  const char* settings;
+  const char* says;
+};
+
+const Refusal kRefusals[] = {
+    {"sgd", "", "unknown; choose one of: vc-asgd, diloco"},
+    {"vc-asgd", "{\"alpha\": 1}", "setting \"alpha\" is 1: expected"},
+    {"vc-asgd", "{\"alpha\": 0.99999999999}", "setting \"alpha\""},
+    {"vc-asgd", "{\"alpha\": -0.1}", "setting \"alpha\" is -0.1"},
+    {"vc-asgd", "{\"alpha\": \"fast\"}", "setting \"alpha\" is \"fast\""},
+    {"vc-asgd", "{\"alpha\": true}", "setting \"alpha\" is boolean"},
+    {"vc-asgd", "{\"gamma\": 0.7}", "\"gamma\" is unknown; it has: alpha"},
+    {"vc-asgd", "[0.7]", "no JSON object"},
+    {"vc-asgd", "{\"alpha\": 0.7", "no JSON object"},
+    {"vc-asgd", "{\"alpha\": 1e999}", "vc-asgd"},
+    {"diloco", "{\"gamma\": 0}", "setting \"gamma\" is 0"},
+    {"diloco", "{\"gamma\": 1.01}", "setting \"gamma\" is 1.01"},
+    {"diloco", "{\"beta\": 1}", "setting \"beta\" is 1"},
+    {"diloco", "{\"beta\": -0.5}", "setting \"beta\" is -0.5"},
+    {"diloco", "{\"alpha\": 0.7}", "\"alpha\" is unknown; it has: beta, gamma"},
+};
+
+TEST_CASE("settings that make no sense are refused with the reason") {
+  for (const Refusal& refusal : kRefusals) {
+    CAPTURE(refusal.settings);
+    try {
+      make_update_rule(refusal.rule, refusal.settings);
+      FAIL_CHECK("not refused");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      CAPTURE(error.what());
+      CHECK(std::string(error.what()).find(refusal.says) != std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace quorate

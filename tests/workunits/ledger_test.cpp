@@ -1,0 +1,180 @@
+#include "workunits/ledger.h"
+
+#include <functional>
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate {
+namespace {
+
+using Entries = std::vector<LedgerEntry>;
+using Records = std::vector<LedgerRecord>;
+
+// Empty if the whole ledger is right; else the complaint.
+std::string complaint(const Records& records) {
+  LedgerVerifier verifier(test::sample_project(),
+                          test::sample_key(1).public_key());
+  try {
+    for (const LedgerRecord& record : records) verifier.next(record);
+    return "";
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::corrupt);
+    return error.what();
+  }
+}
+
+// The complaint about a ledger changed before it was chained and signed.
+std::string after(const std::function<void(Entries&)>& change) {
+  Entries entries = test::sample_entries();
+  change(entries);
+  return complaint(test::chain(entries));
+}
+
+// The complaint about a ledger changed afterwards.
+std::string after_signing(const std::function<void(Records&)>& change) {
+  Records records = test::sample_ledger();
+  change(records);
+  return complaint(records);
+}
+
+ResultAssimilated& result(Entries& entries, std::size_t seq) {
+  return std::get<ResultAssimilated>(entries.at(seq).body);
+}
+
+std::string replaced(std::string text, std::string_view from,
+                     std::string_view to) {
+  std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a whole ledger verifies and its entries come back") {
+  CHECK(complaint(test::sample_ledger()).empty());
+  for (const LedgerRecord& record : test::sample_ledger()) {
+    CAPTURE(record.line);
+    LedgerEntry entry = parse_entry(record.line);
+    LedgerRecord again =
+        make_record(entry, test::sample_project(), test::sample_key(1));
+    CHECK(again.line == record.line);
+    CHECK(again.hash == record.hash);
+    CHECK(again.signature == record.signature);
+    CHECK(record.line.find('\n') == std::string::npos);
+  }
+}
+
+TEST_CASE("the parts of entries come back") {
+  Records records = test::sample_ledger();
+  auto run = std::get<RunCreated>(parse_entry(records[0].line).body);
+  CHECK(run.name == "first");
+  CHECK(run.shards.size() == 2);
+  CHECK(run.seed == 7);
+  CHECK(run.settings == R"({"batch":2})");
+  auto third = std::get<ResultAssimilated>(parse_entry(records[2].line).body);
+  CHECK(third.staleness == 1);
+  CHECK(third.result == 41);
+  CHECK(third.coefficients.at("alpha") == 0.7F);
+  auto snapshot =
+      std::get<SnapshotPublished>(parse_entry(records[4].line).body);
+  CHECK(snapshot.version == 2);
+  CHECK(snapshot.rule_state.is_zero());
+  CHECK(std::get<RunEnded>(parse_entry(records[5].line).body).state ==
+        "finished");
+}
+
+TEST_CASE("a record that was touched is found and named") {
+  CHECK(after_signing([](Records& r) {
+          r[1].line = replaced(r[1].line, "\"samples\":8", "\"samples\":9");
+        }) == "ledger entry 1: its hash is not that of its line");
+  CHECK(after_signing([](Records& r) {
+          r[1].line = replaced(r[1].line, "\"samples\":8", "\"samples\":9");
+          r[1].hash = sha256(as_bytes(r[1].line));
+        }) == "ledger entry 1: its signature does not fit");
+  CHECK(after_signing([](Records& r) { r[2].signature.bytes[0] ^= 1; }) ==
+        "ledger entry 2: its signature does not fit");
+  CHECK(after_signing([](Records& r) {
+          r[4].kind = "result";
+        }).find("ledger entry 4: kind") == 0);
+  CHECK(after_signing([](Records& r) {
+          r[4].seq = 5;
+        }).find("ledger entry 4: found entry") == 0);
+}
+
+TEST_CASE("a gap, a swap and another first entry break the chain") {
+  CHECK(after_signing([](Records& r) { r.erase(r.begin() + 2); }) ==
+        "ledger entry 2: found entry 3 in its place");
+  CHECK(after_signing([](Records& r) { std::swap(r[1], r[2]); }) ==
+        "ledger entry 1: found entry 2 in its place");
+  CHECK(after([](Entries& e) { e.erase(e.begin()); }) ==
+        "ledger entry 0: found entry 1 in its place");
+  // given an entry of another ledger, signed by the same project
+  CHECK(after_signing([](Records& r) {
+          Entries other = test::sample_entries();
+          std::get<RunCreated>(other[0].body).seed = 8;
+          r[1] = test::chain(other)[1];
+        }) == "ledger entry 1: does not name the hash of the entry before it");
+}
+
+TEST_CASE("versions follow each other") {
+  CHECK(after([](Entries& e) { result(e, 1).version_after = 2; }) ==
+        "ledger entry 1: expected version 1, found 2");
+  CHECK(after([](Entries& e) { result(e, 2).version_before = 0; }) ==
+        "ledger entry 2: expected version 1, found 0");
+  CHECK(after([](Entries& e) {
+          result(e, 2).base_version = 2;
+        }).find("ledger entry 2: staleness") == 0);
+  CHECK(after([](Entries& e) {
+          result(e, 2).staleness = 0;
+        }).find("ledger entry 2: staleness") == 0);
+  CHECK(after([](Entries& e) {
+          std::get<SnapshotPublished>(e[4].body).version = 1;
+        }) == "ledger entry 4: expected version 2, found 1");
+  CHECK(after([](Entries& e) { std::get<RunEnded>(e[5].body).version = 3; }) ==
+        "ledger entry 5: expected version 2, found 3");
+}
+
+TEST_CASE("a run is created once, first, and ends once, last") {
+  CHECK(after([](Entries& e) {
+          e.push_back(e[0]);
+          e.back().seq = 6;
+        }).find("ledger entry 6: a ledger begins") == 0);
+  CHECK(after([](Entries& e) {
+          e.push_back(e[4]);
+          e.back().seq = 6;
+        }).find("ledger entry 6: a ledger begins") == 0);
+  CHECK(after([](Entries& e) {
+          e[0].body = e[4].body;
+        }).find("ledger entry 0: a ledger begins") == 0);
+}
+
+TEST_CASE("another project's ledger does not verify") {
+  LedgerVerifier verifier(ProjectId{}, test::sample_key(1).public_key());
+  CHECK_THROWS_AS(verifier.next(test::sample_ledger()[0]), Error);
+}
+
+TEST_CASE("a line that we would not write is corrupt") {
+  std::string line = test::sample_ledger()[1].line;
+  auto refused = [&line](std::string_view from, std::string_view to) {
+    try {
+      parse_entry(replaced(line, from, to));
+      return false;
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::corrupt;
+    }
+  };
+  CHECK(refused("{\"base", "{ \"base"));
+  CHECK(refused("{\"base", "{\"a\":0,\"base"));
+  CHECK(refused("ledger v1", "ledger v2"));
+  CHECK(refused("\"kind\":\"result\"", "\"kind\":\"gift\""));
+  CHECK(refused("\"kind\":\"result\"", "\"kind\":\"run\""));
+  CHECK(refused("\"samples\":8", "\"samples\":-8"));
+  CHECK(refused("\"alpha\":\"3f333333\"", "\"alpha\":0.7"));
+  CHECK(refused("\"alpha\":\"3f333333\"", "\"alpha\":\"3F333333\""));
+  CHECK_FALSE(refused("\"samples\":8", "\"samples\":9"));
+}
+
+}  // namespace quorate

@@ -1,0 +1,132 @@
+#include "workunits/object_store.h"
+
+#include <functional>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate {
+namespace {
+
+struct Folder {
+  test::TemporaryFolder root;
+  ObjectStore open() { return ObjectStore(root / "objects", root / "tmp"); }
+  std::size_t temporary_files() const {
+    auto all = fs::directory_iterator(root / "tmp");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+  }
+};
+
+bool is_corrupt(const std::function<void()>& action) {
+  try {
+    action();
+    return false;
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::corrupt;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("an object is found by its hash, also after a restart") {
+  Folder folder;
+  Hash hash;
+  {
+    ObjectStore store = folder.open();
+    hash = store.put(as_bytes("content"));
+    CHECK(hash == sha256(as_bytes("content")));
+    CHECK(folder.temporary_files() == 0);
+  }
+  ObjectStore store = folder.open();
+  CHECK(store.contains(hash));
+  CHECK(store.size(hash) == 7);
+  CHECK(as_text(store.read(hash)) == "content");
+  CHECK(as_text(store.map(hash).bytes()) == "content");
+  std::string name = hash.hex();
+  CHECK(store.path(hash) == folder.root / "objects" / name.substr(0, 2) / name);
+}
+
+TEST_CASE("an object that is not there") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  Hash hash = sha256(as_bytes("nothing"));
+  CHECK_FALSE(store.contains(hash));
+  CHECK_FALSE(store.size(hash).has_value());
+  CHECK(is_corrupt([&] { store.read(hash); }));
+  CHECK(is_corrupt([&] { store.map(hash); }));
+  CHECK_NOTHROW(store.remove(hash));
+}
+
+TEST_CASE("a finished temporary file is adopted") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  fs::path first = store.temporary_path("upload");
+  fs::path second = store.temporary_path("upload");
+  CHECK(first != second);
+  Hash hash = sha256(as_bytes("uploaded"));
+  for (const fs::path& path : {first, second}) {  // twice is the same
+    write_file_durably(path, as_bytes("uploaded"));
+    store.adopt(path, hash);
+  }
+  CHECK(as_text(store.read(hash)) == "uploaded");
+  CHECK(folder.temporary_files() == 0);
+  CHECK_THROWS_AS(store.adopt(first, hash), Error);
+}
+
+TEST_CASE("leftovers of a killed process go, other files stay") {
+  Folder folder;
+  fs::path leftover = folder.open().temporary_path("upload");
+  write_file_durably(leftover, as_bytes("half"));
+  write_file_durably(folder.root / "tmp" / "notes.txt", as_bytes("mine"));
+  folder.open();
+  CHECK_FALSE(fs::exists(leftover));
+  CHECK(fs::exists(folder.root / "tmp" / "notes.txt"));
+}
+
+TEST_CASE("an object that changed on disk is found out, and healed by a put") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  Hash hash = store.put(as_bytes("content"));
+  write_file_durably(store.path(hash), as_bytes("c0ntent"));
+  CHECK(is_corrupt([&] { store.read(hash); }));
+  write_file_durably(store.path(hash), as_bytes("cut"));
+  store.put(as_bytes("content"));
+  CHECK(as_text(store.read(hash)) == "content");
+}
+
+TEST_CASE("a removed object is gone") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  Hash hash = store.put(as_bytes("content"));
+  store.remove(hash);
+  CHECK_FALSE(store.contains(hash));
+}
+
+TEST_CASE("an empty object is an object") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  Hash hash = store.put({});
+  CHECK(store.read(hash).empty());
+}
+
+TEST_CASE("threads may put the same objects at once") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  auto put_all = [&store] {
+    for (int i = 0; i < 20; ++i) store.put(as_bytes(std::to_string(i)));
+  };
+  {
+    std::jthread first(put_all);
+    std::jthread second(put_all);
+  }
+  for (int i = 0; i < 20; ++i) {
+    std::string text = std::to_string(i);
+    CHECK(as_text(store.read(sha256(as_bytes(text)))) == text);
+  }
+  CHECK(folder.temporary_files() == 0);
+}
+
+}  // namespace quorate

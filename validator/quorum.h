@@ -1,0 +1,44 @@
+// Do the results of one workunit agree, and which of them stands for it?
+// Pure: who asks for more replicas is validator/replication, who acts on the
+// verdict is the server. docs/validation.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/crypto.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// A result that passed screening.
+struct Replica {
+  ResultId id = 0;
+  UserId user = 0;
+  bool house = false;  // computed by a worker that the operator trusts
+  Hash claim;          // claim_hash() of its header
+};
+
+struct QuorumDecision {
+  // 0 while undecided.
+  ResultId canonical = 0;
+  // Undecided: at least this many more agreeing results are needed.
+  std::uint32_t missing = 0;
+  // Decided: every replica is in one of the two, in the order given.
+  std::vector<ResultId> valid;    // same claim as the canonical result
+  std::vector<ResultId> invalid;  // another claim
+
+  bool decided() const { return canonical != 0; }
+};
+
+// The verdict on `replicas`, the results of one workunit, oldest first.
+// A house worker's claim decides at once (of several, the oldest). Otherwise a
+// claim needs min_quorum (at least 1) different users: however many results of
+// one user agree, they count once, because one person owns them all. Should two
+// claims have enough, that with the lowest result id wins. The canonical result
+// is the one with the lowest id among the valid.
+QuorumDecision decide_quorum(std::span<const Replica> replicas,
+                             std::uint32_t min_quorum);
+
+}  // namespace quorate

@@ -1,0 +1,97 @@
+#include "validator/replication.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace quorate {
+namespace {
+
+std::uint32_t short_of(std::uint32_t wanted, std::uint32_t present) {
+  return wanted > present ? wanted - present : 0;
+}
+
+void count_over(const Result& result, Instances& instances) {
+  switch (result.outcome) {
+    case ResultOutcome::success:
+      ++instances.undecided;
+      break;
+    case ResultOutcome::client_error:
+    case ResultOutcome::validate_error:
+      ++instances.errors;
+      break;
+    case ResultOutcome::no_reply:
+      ++instances.no_reply;
+      break;
+    case ResultOutcome::init:
+    case ResultOutcome::didnt_need:
+      ++instances.unneeded;
+      break;
+  }
+}
+
+// Instances that should be made if there were no limit on their number.
+std::uint32_t instances_short(const Workunit& unit, const Instances& now,
+                              std::uint32_t missing) {
+  return std::max(
+      short_of(unit.target_results, now.outstanding() + now.undecided),
+      short_of(missing, now.outstanding()));
+}
+
+}  // namespace
+
+Instances count_instances(std::span<const Result> results) {
+  Instances instances;
+  for (const Result& result : results) {
+    switch (result.server_state) {
+      case ServerState::unsent:
+        ++instances.unsent;
+        break;
+      case ServerState::in_progress:
+        ++instances.in_progress;
+        if (result.user == kHouseUser) ++instances.house_in_progress;
+        break;
+      case ServerState::over:
+        count_over(result, instances);
+        break;
+    }
+  }
+  return instances;
+}
+
+ReplicationDecision more_results_wanted(const Workunit& unit,
+                                        const Instances& instances,
+                                        std::uint32_t missing,
+                                        bool volunteer_eligible) {
+  ReplicationDecision decision;
+  if (instances.errors > unit.max_error_results) {
+    decision.failure = fmt::format("{} results failed, {} are allowed",
+                                   instances.errors, unit.max_error_results);
+    return decision;
+  }
+  const std::uint32_t room =
+      short_of(unit.max_total_results, instances.total());
+  // A house worker's result would have decided: these are all volunteers'.
+  const bool dispute =
+      missing > 0 && instances.undecided >= unit.min_quorum + kSpareReplicas;
+  const bool house_is_on_it = instances.house_in_progress > 0;
+
+  decision.create = instances_short(unit, instances, missing);
+  if (dispute && !house_is_on_it && instances.unsent == 0) {
+    decision.create = std::max(decision.create, 1U);
+  }
+  const bool last_chance = decision.create >= room;
+  decision.create = std::min(decision.create, room);
+  const std::uint32_t unsent = instances.unsent + decision.create;
+  if (unsent + instances.in_progress == 0 && missing > 0) {
+    decision.failure = fmt::format(
+        "{} results were made, {} are allowed, and no {} of them agree",
+        instances.total(), unit.max_total_results, unit.min_quorum);
+    return decision;
+  }
+  decision.wants_house = unsent > 0 && !house_is_on_it &&
+                         (dispute || last_chance || !volunteer_eligible);
+  return decision;
+}
+
+}  // namespace quorate

@@ -1,0 +1,63 @@
+// How many results (instances) a workunit calls for. Pure; the server's
+// transitioner asks and acts. docs/validation.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// What became of the results of one workunit so far.
+struct Instances {
+  std::uint32_t unsent = 0;
+  std::uint32_t in_progress = 0;
+  std::uint32_t undecided = 0;  // reported, screened, no quorum yet
+  std::uint32_t errors = 0;     // failed on the host, or rejected by screening
+  std::uint32_t no_reply = 0;   // the lease ran out
+  std::uint32_t unneeded = 0;   // taken back before they were done
+  // Of those in progress, computed by house workers.
+  std::uint32_t house_in_progress = 0;
+
+  std::uint32_t outstanding() const { return unsent + in_progress; }
+  std::uint32_t total() const {
+    return outstanding() + undecided + errors + no_reply + unneeded;
+  }
+  bool operator==(const Instances&) const = default;
+};
+
+// results: all of one open workunit.
+Instances count_instances(std::span<const Result> results);
+
+struct ReplicationDecision {
+  std::uint32_t create = 0;  // new instances, unsent
+  // A house worker should compute an unsent instance now.
+  bool wants_house = false;
+  // Why the workunit can never be validated; empty while there is hope.
+  std::string failure;
+
+  bool operator==(const ReplicationDecision&) const = default;
+};
+
+// Volunteers' results beyond the quorum, all in disagreement, after which a
+// house worker breaks the tie: each further one costs a whole replica, and a
+// workunit that two spare replicas did not settle is under attack or runs on
+// broken devices.
+inline constexpr std::uint32_t kSpareReplicas = 2;
+
+// What an open workunit needs next.
+// missing: QuorumDecision::missing of its undecided results.
+// volunteer_eligible: a host that may compute it (of a user that has not yet)
+// has been active lately.
+// Keeps target_results instances alive and at least `missing` of them
+// outstanding; never more than max_total_results in all. The last one allowed
+// goes to a house worker. Fails after more than max_error_results errors, or
+// when nothing is outstanding and nothing more may be made.
+ReplicationDecision more_results_wanted(const Workunit& unit,
+                                        const Instances& instances,
+                                        std::uint32_t missing,
+                                        bool volunteer_eligible);
+
+}  // namespace quorate

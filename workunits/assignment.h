@@ -1,0 +1,35 @@
+// One result sent to one host: what either door hands out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/crypto.h"
+#include "workunits/result_header.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+enum class ObjectKind { workunit, snapshot, shard, update, program };
+std::string_view name_of(ObjectKind kind);
+
+// An object that a host needs, by content.
+struct ObjectRef {
+  ObjectKind kind = ObjectKind::workunit;
+  Hash hash;
+  std::uint64_t size = 0;
+
+  bool operator==(const ObjectRef&) const = default;
+};
+
+struct Assignment {
+  ResultId result = 0;
+  Nonce nonce;
+  // The sealed workunit first, then snapshot and shard.
+  std::vector<ObjectRef> objects;
+  // How long the host may be silent before the result goes to another.
+  Seconds lease{0};
+};
+
+}  // namespace quorate

@@ -1,0 +1,273 @@
+// An entry is one line of JSON, keys sorted, no white space. Every kind has
+// format, kind, previous, seq; then its own fields under the names of the
+// struct. Hashes are hexadecimal, binary32 values stand as their bits.
+#include "workunits/ledger.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workunits/json_fields.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kFormat = "quorate ledger v1";
+// 60,000 shards in the first entry.
+constexpr JsonLimits kLimits{4 << 20, 4};
+constexpr std::size_t kMaxName = 256;
+constexpr std::size_t kMaxSettings = 64 << 10;
+
+template <class... Ts>
+struct Overloaded : Ts... {
+  using Ts::operator()...;
+};
+template <class... Ts>
+Overloaded(Ts...) -> Overloaded<Ts...>;
+
+json to_json(const RunCreated& body) {
+  json shards = json::array();
+  for (const Hash& shard : body.shards) shards.push_back(shard.hex());
+  return {{"run", body.run.hex()},
+          {"name", body.name},
+          {"model", json::parse(to_json(body.model))},
+          {"dataset", body.dataset},
+          {"shards", shards},
+          {"seed", hex_of_seed(body.seed)},
+          {"rule", body.rule},
+          {"settings", body.settings},
+          {"initial", body.initial.hex()}};
+}
+
+json to_json(const ResultAssimilated& body) {
+  json coefficients = json::object();
+  for (const auto& [name, value] : body.coefficients) {
+    coefficients[name] = hex_of_float(value);
+  }
+  return {{"version_before", body.version_before},
+          {"version_after", body.version_after},
+          {"unit_index", body.unit_index},
+          {"workunit", body.workunit.hex()},
+          {"base_version", body.base_version},
+          {"staleness", body.staleness},
+          {"result", body.result},
+          {"host", body.host.hex()},
+          {"update", body.update.hex()},
+          {"claim", body.claim.hex()},
+          {"samples", body.samples},
+          {"rule", body.rule},
+          {"coefficients", coefficients}};
+}
+
+json to_json(const SnapshotPublished& body) {
+  return {{"version", body.version},
+          {"parameters", body.parameters.hex()},
+          {"published", body.published.hex()},
+          {"rule_state", body.rule_state.hex()}};
+}
+
+json to_json(const RunEnded& body) {
+  return {{"state", body.state},
+          {"version", body.version},
+          {"parameters", body.parameters.hex()},
+          {"published", body.published.hex()}};
+}
+
+std::string line_of(const LedgerEntry& entry) {
+  json line =
+      std::visit([](const auto& body) { return to_json(body); }, entry.body);
+  line["format"] = kFormat;
+  line["kind"] = kind_of(entry.body);
+  line["seq"] = entry.seq;
+  line["previous"] = entry.previous.hex();
+  return dump_json(line);
+}
+
+RunCreated read_run(const JsonFields& fields) {
+  RunCreated body;
+  body.run = fields.fixed_bytes<RunId>("run");
+  body.name = fields.text("name", kMaxName);
+  body.model = model_from_json(dump_json(fields.at("model")));
+  body.dataset = fields.text("dataset", kMaxName);
+  for (const json& shard : fields.at("shards")) {
+    body.shards.push_back(parse_hex<Hash>(
+        shard.is_string() ? shard.get_ref<const std::string&>() : "",
+        fields.label("shards")));
+  }
+  body.seed = fields.seed_of_hex("seed");
+  body.rule = fields.text("rule", kMaxName);
+  body.settings = fields.text("settings", kMaxSettings);
+  body.initial = fields.fixed_bytes<Hash>("initial");
+  return body;
+}
+
+Coefficients read_coefficients(const JsonFields& fields) {
+  const json& object = fields.at("coefficients");
+  std::string label = fields.label("coefficients");
+  JsonFields checked(object, label);
+  Coefficients coefficients;
+  for (const auto& [name, value] : object.items()) {
+    coefficients[name] = checked.float_of_hex(name.c_str());
+  }
+  return coefficients;
+}
+
+ResultAssimilated read_result(const JsonFields& fields) {
+  ResultAssimilated body;
+  body.version_before = fields.integer("version_before");
+  body.version_after = fields.integer("version_after");
+  body.unit_index = fields.integer("unit_index");
+  body.workunit = fields.fixed_bytes<Hash>("workunit");
+  body.base_version = fields.integer("base_version");
+  body.staleness = fields.integer("staleness");
+  body.result = static_cast<ResultId>(fields.integer("result"));
+  body.host = fields.fixed_bytes<PublicKey>("host");
+  body.update = fields.fixed_bytes<Hash>("update");
+  body.claim = fields.fixed_bytes<Hash>("claim");
+  body.samples = fields.integer("samples");
+  body.rule = fields.text("rule", kMaxName);
+  body.coefficients = read_coefficients(fields);
+  return body;
+}
+
+SnapshotPublished read_snapshot(const JsonFields& fields) {
+  SnapshotPublished body;
+  body.version = fields.integer("version");
+  body.parameters = fields.fixed_bytes<Hash>("parameters");
+  body.published = fields.fixed_bytes<Hash>("published");
+  body.rule_state = fields.fixed_bytes<Hash>("rule_state");
+  return body;
+}
+
+RunEnded read_end(const JsonFields& fields) {
+  RunEnded body;
+  body.state = fields.text("state", 32);
+  body.version = fields.integer("version");
+  body.parameters = fields.fixed_bytes<Hash>("parameters");
+  body.published = fields.fixed_bytes<Hash>("published");
+  return body;
+}
+
+LedgerBody read_body(const JsonFields& fields) {
+  std::string kind = fields.text("kind", 32);
+  if (kind == "run") return read_run(fields);
+  if (kind == "result") return read_result(fields);
+  if (kind == "snapshot") return read_snapshot(fields);
+  if (kind == "end") return read_end(fields);
+  throw Error(ErrorKind::corrupt, fmt::format("{}: unknown kind \"{}\"",
+                                              fields.label("kind"), kind));
+}
+
+[[noreturn]] void reject(std::uint64_t seq, const std::string& why) {
+  throw Error(ErrorKind::corrupt, fmt::format("ledger entry {}: {}", seq, why));
+}
+
+// The version after `body`, which must follow from `version`.
+std::uint64_t next_version(std::uint64_t seq, std::uint64_t version,
+                           const LedgerBody& body) {
+  auto expect = [seq](std::uint64_t expected, std::uint64_t found) {
+    if (found != expected) {
+      reject(seq,
+             fmt::format("expected version {}, found {}", expected, found));
+    }
+    return found;
+  };
+  return std::visit(
+      Overloaded{
+          [](const RunCreated&) { return std::uint64_t{0}; },
+          [&](const ResultAssimilated& result) {
+            expect(version, result.version_before);
+            if (result.version_after != version) {
+              expect(version + 1, result.version_after);
+            }
+            if (result.base_version > version ||
+                result.staleness != version - result.base_version) {
+              reject(seq, fmt::format("staleness {} of base version {} at "
+                                      "version {}",
+                                      result.staleness, result.base_version,
+                                      version));
+            }
+            return result.version_after;
+          },
+          [&](const SnapshotPublished& snapshot) {
+            return expect(version, snapshot.version);
+          },
+          [&](const RunEnded& end) { return expect(version, end.version); }},
+      body);
+}
+
+}  // namespace
+
+std::string_view kind_of(const LedgerBody& body) {
+  return std::visit(
+      Overloaded{[](const RunCreated&) { return "run"; },
+                 [](const ResultAssimilated&) { return "result"; },
+                 [](const SnapshotPublished&) { return "snapshot"; },
+                 [](const RunEnded&) { return "end"; }},
+      body);
+}
+
+LedgerRecord make_record(const LedgerEntry& entry, const ProjectId& project,
+                         const PrivateKey& key) {
+  LedgerRecord record;
+  record.seq = entry.seq;
+  record.kind = kind_of(entry.body);
+  record.line = line_of(entry);
+  record.hash = sha256(as_bytes(record.line));
+  record.signature =
+      sign_detached(record.hash.view(), SealKind::ledger_entry, project, key);
+  return record;
+}
+
+LedgerEntry parse_entry(std::string_view line) {
+  json parsed = parse_json(line, kLimits, "ledger entry");
+  JsonFields any(parsed, "ledger entry");
+  LedgerEntry entry;
+  entry.seq = any.integer("seq");
+  JsonFields fields(parsed, fmt::format("ledger entry {}", entry.seq));
+  if (fields.text("format", 64) != kFormat) {
+    reject(entry.seq, fmt::format("expected format \"{}\"", kFormat));
+  }
+  entry.previous = fields.fixed_bytes<Hash>("previous");
+  entry.body = read_body(fields);
+  if (line_of(entry) != line) {
+    reject(entry.seq, "is not written as we write entries");
+  }
+  return entry;
+}
+
+LedgerEntry LedgerVerifier::next(const LedgerRecord& record) {
+  std::uint64_t seq = next_seq_;
+  if (record.hash != sha256(as_bytes(record.line))) {
+    reject(seq, "its hash is not that of its line");
+  }
+  if (!verify_detached(record.hash.view(), SealKind::ledger_entry, project_,
+                       key_, record.signature)) {
+    reject(seq, "its signature does not fit");
+  }
+  LedgerEntry entry = parse_entry(record.line);
+  if (entry.seq != seq || record.seq != seq) {
+    reject(seq, fmt::format("found entry {} in its place", entry.seq));
+  }
+  if (entry.previous != previous_) {
+    reject(seq, "does not name the hash of the entry before it");
+  }
+  if (record.kind != kind_of(entry.body)) {
+    reject(seq, fmt::format("kind \"{}\" beside a line of kind \"{}\"",
+                            record.kind, kind_of(entry.body)));
+  }
+  bool creates = std::holds_alternative<RunCreated>(entry.body);
+  if (creates != (seq == 0) || has_ended_) {
+    reject(seq, fmt::format("a ledger begins with the run's creation and "
+                            "ends with its end; found kind \"{}\"",
+                            record.kind));
+  }
+  version_ = next_version(seq, version_, entry.body);
+  has_ended_ = std::holds_alternative<RunEnded>(entry.body);
+  previous_ = record.hash;
+  ++next_seq_;
+  return entry;
+}
+
+}  // namespace quorate

@@ -1,0 +1,113 @@
+// The hash-chained record of what became of a run: one entry for its creation,
+// one per assimilated result, one per published snapshot, one for its end.
+// An entry is one line of JSON; its hash covers the line, and the line names
+// the hash before it. Each hash is signed by the project. The row in the store
+// is the commit point; a ledger file is an export of the rows.
+// Grammar: docs/formats.md, "Ledger".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/crypto.h"
+#include "workunits/task.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// Coefficients of a rule by name, as binary32 values; recorded as bits.
+using Coefficients = std::map<std::string, float>;
+
+struct RunCreated {
+  RunId run;
+  std::string name;
+  ModelSpec model;
+  std::string dataset;
+  std::vector<Hash> shards;
+  std::uint64_t seed = 0;
+  std::string rule;
+  std::string settings;  // JSON of the run's other settings
+  Hash initial;          // snapshot of version 0
+};
+
+struct ResultAssimilated {
+  std::uint64_t version_before = 0;
+  std::uint64_t version_after = 0;  // equal while a round is incomplete
+  std::uint64_t unit_index = 0;
+  Hash workunit;  // sealed task
+  std::uint64_t base_version = 0;
+  std::uint64_t staleness = 0;  // version_before - base_version
+  ResultId result = 0;
+  PublicKey host;
+  Hash update;
+  Hash claim;
+  std::uint64_t samples = 0;
+  std::string rule;
+  Coefficients coefficients;
+};
+
+// State of the run at a version: enough to go on from without older entries.
+struct SnapshotPublished {
+  std::uint64_t version = 0;
+  Hash parameters;
+  Hash published;   // moving average of the versions
+  Hash rule_state;  // zero if the rule keeps none
+};
+
+struct RunEnded {
+  std::string state;  // "finished", "stopped"
+  std::uint64_t version = 0;
+  Hash parameters;
+  Hash published;
+};
+
+using LedgerBody =
+    std::variant<RunCreated, ResultAssimilated, SnapshotPublished, RunEnded>;
+
+struct LedgerEntry {
+  std::uint64_t seq = 0;  // from 0
+  Hash previous;          // zero for the first
+  LedgerBody body;
+};
+
+// What an entry is about: "run", "result", "snapshot", "end".
+std::string_view kind_of(const LedgerBody& body);
+
+// An entry as stored: its line (without newline), hash and signature.
+struct LedgerRecord {
+  std::uint64_t seq = 0;
+  std::string kind;
+  std::string line;
+  Hash hash;
+  Signature signature;
+};
+
+LedgerRecord make_record(const LedgerEntry& entry, const ProjectId& project,
+                         const PrivateKey& key);
+// Throws corrupt, naming the entry, if the line is not one that make_record
+// writes.
+LedgerEntry parse_entry(std::string_view line);
+
+// Checks records one after another, from the first.
+class LedgerVerifier {
+ public:
+  LedgerVerifier(const ProjectId& project, const PublicKey& key)
+      : project_(project), key_(key) {}
+  // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
+  // chain, a hash or a signature that does not fit, or versions that do not
+  // follow each other.
+  LedgerEntry next(const LedgerRecord& record);
+
+ private:
+  ProjectId project_;
+  PublicKey key_;
+  std::uint64_t next_seq_ = 0;
+  std::uint64_t version_ = 0;
+  bool has_ended_ = false;
+  Hash previous_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,139 @@
+#include "workunits/object_store.h"
+
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace quorate {
+namespace {
+
+constexpr std::string_view kTemporarySuffix = ".tmp";
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) {
+    throw Error(ErrorKind::io, fmt::format("make folder {}: {}", path.string(),
+                                           error.message()));
+  }
+}
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->path().extension() == kTemporarySuffix) {
+      std::error_code ignored;  // what stays is tried again next time
+      fs::remove(at->path(), ignored);
+    }
+  }
+  if (error) {
+    throw Error(ErrorKind::io, fmt::format("read folder {}: {}",
+                                           folder.string(), error.message()));
+  }
+}
+
+void sync_file(const fs::path& path) {
+  FileDescriptor file = open_file(path, O_RDONLY);
+  if (::fsync(file.get()) != 0) throw_errno("sync " + path.string());
+}
+
+}  // namespace
+
+ObjectStore::ObjectStore(fs::path objects, fs::path temporary)
+    : ObjectReader(std::move(objects)), temporary_(std::move(temporary)) {
+  make_folder(objects_);
+  make_folder(temporary_);
+  remove_leftovers(temporary_);
+  // All of them at once: a new object then needs one folder synced, not two.
+  for (int first = 0; first < 256; ++first) {
+    make_folder(objects_ / fmt::format("{:02x}", first));
+  }
+  sync_folder(objects_);
+}
+
+bool ObjectReader::contains(const Hash& hash) const {
+  return size(hash).has_value();
+}
+
+fs::path ObjectReader::path(const Hash& hash) const {
+  std::string name = hash.hex();
+  return objects_ / name.substr(0, 2) / name;
+}
+
+std::optional<std::uint64_t> ObjectReader::size(const Hash& hash) const {
+  std::error_code error;
+  std::uintmax_t size = fs::file_size(path(hash), error);
+  if (error) return {};
+  return size;
+}
+
+Hash ObjectStore::put(ByteView bytes) {
+  Hash hash = sha256(bytes);
+  if (size(hash) == bytes.size()) {
+    // Another thread may have moved it in and not have synced the folder yet.
+    sync_folder(path(hash).parent_path());
+    return hash;
+  }
+  fs::path temporary = temporary_path("object");
+  try {
+    FileDescriptor file =
+        open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
+    write_all(file.get(), bytes, temporary);
+    adopt(temporary, hash);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  return hash;
+}
+
+void ObjectStore::adopt(const fs::path& temporary, const Hash& hash) {
+  sync_file(temporary);
+  fs::path target = path(hash);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+    throw_errno("move " + temporary.string() + " to " + target.string());
+  }
+  sync_folder(target.parent_path());
+}
+
+fs::path ObjectStore::temporary_path(std::string_view purpose) const {
+  static std::atomic<std::uint64_t> counter{0};
+  return temporary_ / fmt::format("{}.{}.{}{}", purpose, ::getpid(),
+                                  counter.fetch_add(1), kTemporarySuffix);
+}
+
+MappedFile ObjectReader::map(const Hash& hash) const {
+  if (!contains(hash)) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("object {}: missing, expected at {}", hash.hex(),
+                            path(hash).string()));
+  }
+  return MappedFile(path(hash));
+}
+
+Bytes ObjectReader::read(const Hash& hash) const {
+  MappedFile file = map(hash);
+  Bytes bytes(file.bytes().begin(), file.bytes().end());
+  if (Hash found = sha256(bytes); found != hash) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("object {}: changed on disk, {} has hash {}",
+                            hash.hex(), path(hash).string(), found.hex()));
+  }
+  return bytes;
+}
+
+void ObjectStore::remove(const Hash& hash) {
+  fs::path target = path(hash);
+  if (::unlink(target.c_str()) != 0 && errno != ENOENT) {
+    throw_errno("remove " + target.string());
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,159 @@
+// A task is one line of JSON: keys sorted, no white space; binary32 values by
+// their bits and seeds as hexadecimal texts, because decimal fractions do not
+// survive every writer. What is read must be what would be written: one task,
+// one text, one hash.
+#include "workunits/task.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "workunits/domain_hash.h"
+#include "workunits/json_fields.h"
+
+namespace quorate {
+namespace {
+
+constexpr std::string_view kFormat = "quorate task v1";
+constexpr JsonLimits kLimits{64 << 10, 4};
+constexpr std::uint32_t kMaxBatch = 65536;
+constexpr std::uint32_t kMaxSteps = 1U << 20;
+constexpr std::uint32_t kMaxShardSamples = 1U << 24;
+constexpr std::uint32_t kMaxDigests = 8;
+
+[[noreturn]] void reject(const std::string& why) {
+  throw Error(ErrorKind::corrupt, "task: " + why);
+}
+
+// A rate or a coefficient that a training can mean.
+float get_coefficient(const JsonFields& fields, const char* name) {
+  float value = fields.float_of_hex(name);
+  if (!std::isfinite(value) || std::signbit(value)) {
+    reject(fmt::format("field \"{}\": expected a number of at least 0", name));
+  }
+  return value;
+}
+
+SampleRange get_range(const JsonFields& fields) {
+  SampleRange range;
+  range.epoch = fields.integer32("epoch");
+  range.shard_index = fields.integer32("shard_index");
+  range.shard_samples = fields.integer32("shard_samples", 1, kMaxShardSamples);
+  range.first = fields.integer32("first", 0, kMaxShardSamples);
+  range.steps = fields.integer32("steps", 1, kMaxSteps);
+  range.batch = fields.integer32("batch", 1, kMaxBatch);
+  if (range.first + range.samples() > range.shard_samples) {
+    reject(fmt::format("samples {} to {} of a shard of {}", range.first,
+                       range.first + range.samples(), range.shard_samples));
+  }
+  return range;
+}
+
+// Values that follow from others.
+void check_derived(const TrainingTask& task) {
+  if (task.digest_every != digest_interval(task.range.steps)) {
+    reject(fmt::format("field \"digest_every\": expected {}, found {}",
+                       digest_interval(task.range.steps), task.digest_every));
+  }
+  if (task.inverse_batch != 1.0F / static_cast<float>(task.range.batch)) {
+    reject("field \"inverse_batch\": is not 1 / batch");
+  }
+  if (task.unit_seed != unit_seed(task.run, task.unit_index)) {
+    reject("field \"unit_seed\": does not follow from run and unit index");
+  }
+}
+
+void check_versions(const JsonFields& fields) {
+  if (fields.text("format", 64) != kFormat) {
+    reject(fmt::format("field \"format\": expected \"{}\"", kFormat));
+  }
+  auto arithmetic = fields.integer32("arithmetic");
+  if (arithmetic != kArithmeticVersion) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("task: needs arithmetic version {}, this program "
+                            "computes version {}: update it",
+                            arithmetic, kArithmeticVersion));
+  }
+  if (std::string codec = fields.text("codec", 32); codec != "fp32") {
+    reject(fmt::format("field \"codec\": unknown codec \"{}\"", codec));
+  }
+}
+
+}  // namespace
+
+std::uint64_t unit_seed(const RunId& run, std::uint64_t unit_index) {
+  ByteWriter index;
+  index.put(unit_index);
+  Hash hash = domain_hash("quorate unit seed v1", {run.view(), index.take()});
+  return ByteReader(hash.view(), "unit seed").get<std::uint64_t>();
+}
+
+std::uint32_t digest_interval(std::uint32_t steps) {
+  return steps <= kMaxDigests ? 1 : (steps - 1) / kMaxDigests + 1;
+}
+
+std::uint32_t digest_count(const TrainingTask& task) {
+  return (task.range.steps + task.digest_every - 1) / task.digest_every;
+}
+
+Bytes encode(const TrainingTask& task) {
+  nlohmann::json json = {
+      {"format", kFormat},
+      {"run", task.run.hex()},
+      {"unit_index", task.unit_index},
+      {"arithmetic", task.arithmetic},
+      {"model", nlohmann::json::parse(to_json(task.model))},
+      {"base_version", task.base_version},
+      {"snapshot", task.snapshot.hex()},
+      {"shard", task.shard.hex()},
+      {"epoch", task.range.epoch},
+      {"shard_index", task.range.shard_index},
+      {"shard_samples", task.range.shard_samples},
+      {"first", task.range.first},
+      {"steps", task.range.steps},
+      {"batch", task.range.batch},
+      {"order_seed", hex_of_seed(task.order_seed)},
+      {"unit_seed", hex_of_seed(task.unit_seed)},
+      {"learning_rate", hex_of_float(task.optimizer.learning_rate)},
+      {"momentum", hex_of_float(task.optimizer.momentum)},
+      {"weight_decay", hex_of_float(task.optimizer.weight_decay)},
+      {"inverse_batch", hex_of_float(task.inverse_batch)},
+      {"digest_every", task.digest_every},
+      {"codec", task.codec},
+  };
+  std::string text = dump_json(json);
+  ByteView view = as_bytes(text);
+  return {view.begin(), view.end()};
+}
+
+TrainingTask decode_task(ByteView bytes) {
+  nlohmann::json json = parse_json(as_text(bytes), kLimits, "task");
+  JsonFields fields(json, "task");
+  check_versions(fields);
+  TrainingTask task;
+  task.run = fields.fixed_bytes<RunId>("run");
+  task.unit_index = fields.integer("unit_index");
+  task.arithmetic = fields.integer32("arithmetic");
+  task.model = model_from_json(dump_json(fields.at("model")));
+  task.base_version = fields.integer("base_version");
+  task.snapshot = fields.fixed_bytes<Hash>("snapshot");
+  task.shard = fields.fixed_bytes<Hash>("shard");
+  task.range = get_range(fields);
+  task.order_seed = fields.seed_of_hex("order_seed");
+  task.unit_seed = fields.seed_of_hex("unit_seed");
+  task.optimizer.learning_rate = get_coefficient(fields, "learning_rate");
+  task.optimizer.momentum = get_coefficient(fields, "momentum");
+  task.optimizer.weight_decay = get_coefficient(fields, "weight_decay");
+  task.inverse_batch = get_coefficient(fields, "inverse_batch");
+  task.digest_every = fields.integer32("digest_every");
+  task.codec = fields.text("codec", 32);
+  check_derived(task);
+  if (encode(task) != Bytes(bytes.begin(), bytes.end())) {
+    reject("is not written as we write tasks: unknown fields, or spaces");
+  }
+  return task;
+}
+
+}  // namespace quorate

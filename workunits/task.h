@@ -1,0 +1,76 @@
+// What to compute: the payload of a workunit. A result depends on these bytes
+// and on the objects they name, on nothing else. docs/formats.md, "Task".
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/crypto.h"
+#include "workunits/model_spec.h"
+
+namespace quorate {
+
+struct RunId : FixedBytes<16> {};
+
+// The local optimiser; its state starts at zero in every unit. The values are
+// used by bit pattern, so they are shipped as bit patterns.
+struct SgdOptions {
+  float learning_rate = 0.0F;
+  float momentum = 0.0F;
+  float weight_decay = 0.0F;
+
+  bool operator==(const SgdOptions&) const = default;
+};
+
+// A contiguous range of one shard's shuffled order.
+struct SampleRange {
+  std::uint32_t epoch = 0;
+  std::uint32_t shard_index = 0;    // within the data set
+  std::uint32_t shard_samples = 0;  // in the whole shard
+  std::uint32_t first = 0;          // position in the shuffled order
+  std::uint32_t steps = 0;
+  std::uint32_t batch = 0;
+
+  std::uint64_t samples() const {
+    return static_cast<std::uint64_t>(steps) * batch;
+  }
+  bool operator==(const SampleRange&) const = default;
+};
+
+struct TrainingTask {
+  RunId run;
+  std::uint64_t unit_index = 0;  // within the run
+  std::uint32_t arithmetic = 0;  // kArithmeticVersion
+  ModelSpec model;
+  std::uint64_t base_version = 0;
+  Hash snapshot;  // object: the parameters at base_version
+  Hash shard;     // object: images and labels
+  SampleRange range;
+  std::uint64_t order_seed = 0;  // the run's seed: order of the samples
+  std::uint64_t unit_seed = 0;   // dropout, codecs
+  SgdOptions optimizer;
+  float inverse_batch = 0.0F;      // 1 / batch
+  std::uint32_t digest_every = 0;  // steps between state digests
+  std::string codec;               // of the update: "fp32"
+
+  bool operator==(const TrainingTask&) const = default;
+};
+
+// The first 8 bytes, little-endian, of SHA-256("quorate unit seed v1", a zero
+// byte, run id, unit index as u64 LE).
+std::uint64_t unit_seed(const RunId& run, std::uint64_t unit_index);
+
+// Steps between state digests of a unit of `steps` steps: ceil(steps / 8).
+std::uint32_t digest_interval(std::uint32_t steps);
+// How many digests a unit has that ran to its end.
+std::uint32_t digest_count(const TrainingTask& task);
+
+Bytes encode(const TrainingTask& task);
+// Throws corrupt, naming the field, for anything that no project would seal:
+// unknown format or codec, zero or absurd sizes, a range beyond its shard, a
+// seed or reciprocal that does not follow from the rest. Throws unsupported
+// for another version of the arithmetic.
+TrainingTask decode_task(ByteView bytes);
+
+}  // namespace quorate

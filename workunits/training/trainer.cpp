@@ -1,0 +1,158 @@
+#include "workunits/training/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "kernels/float_environment.h"
+#include "workunits/safetensors.h"
+#include "workunits/training/float_bytes.h"
+#include "workunits/training/inputs.h"
+#include "workunits/training/loss.h"
+
+namespace quorate {
+namespace {
+
+// The task that was given, once its inputs fit it: members are built from it.
+const TrainingTask& checked(const TrainingTask& task,
+                            std::span<const float> base,
+                            const ShardView& shard) {
+  std::string what = fmt::format("unit {}", task.unit_index);
+  check_inputs(task.model, base, shard, what);
+  if (shard.samples != task.range.shard_samples) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: shard: expected {} samples, found {}", what,
+                            task.range.shard_samples, shard.samples));
+  }
+  return task;
+}
+
+// The batch losses' mean; +0 if there are none.
+float mean_loss(std::span<const float> losses) {
+  if (losses.empty()) return 0.0F;
+  CanonicalFloatMode mode;
+  return sum_r1(losses) / static_cast<float>(losses.size());
+}
+
+}  // namespace
+
+Trainer::Trainer(const TrainingTask& task, std::span<const float> base,
+                 const ShardView& shard, Backend& backend)
+    : task_(checked(task, base, shard)),
+      shard_(shard),
+      backend_(backend),
+      model_(task.model, task.range.batch, backend),
+      optimizer_(backend, task.optimizer, base.size()),
+      base_(backend.tensor({base.size()})),
+      sample_losses_(backend.tensor({task.range.batch})),
+      pixels_(std::size_t{task.range.batch} * shard.shape.size()),
+      targets_(task.range.batch) {
+  backend_.upload(model_.parameters(), base);
+  backend_.upload(base_.view(), base);
+}
+
+bool Trainer::is_finished() const {
+  return steps_done_ == task_.range.steps || diverged_step_ != 0;
+}
+
+void Trainer::load_batch() {
+  const SampleRange& range = task_.range;
+  Permutation order(range.shard_samples, task_.order_seed,
+                    stream_of(RandomUse::sample_order, range.shard_index),
+                    range.epoch);
+  std::size_t size = shard_.shape.size();
+  std::uint32_t first = range.first + steps_done_ * range.batch;
+  for (std::uint32_t i = 0; i < range.batch; ++i) {
+    std::size_t sample = order(first + i);
+    std::copy_n(
+        shard_.images.begin() + static_cast<std::ptrdiff_t>(sample * size),
+        size, pixels_.begin() + static_cast<std::ptrdiff_t>(i * size));
+    targets_[i] = shard_.labels[sample];
+  }
+  backend_.upload_pixels(model_.input(range.batch), pixels_);
+}
+
+void Trainer::step() {
+  check(!is_finished(), "no step is left");
+  CanonicalFloatMode mode;
+  std::size_t batch = task_.range.batch;
+  load_batch();
+  float loss = softmax_cross_entropy(backend_, model_.forward(batch), targets_,
+                                     task_.inverse_batch, sample_losses_.view(),
+                                     model_.output_gradient(batch));
+  model_.backward(batch);
+  optimizer_.step(model_.parameters(), model_.gradients());
+  if (!std::isfinite(loss) || !backend_.all_finite(model_.parameters())) {
+    diverged_step_ = steps_done_ + 1;
+    return;
+  }
+  losses_.push_back(loss);
+  ++steps_done_;
+  if (steps_done_ % task_.digest_every == 0 ||
+      steps_done_ == task_.range.steps) {
+    digests_.push_back(state_digest());
+  }
+}
+
+TrainingResult Trainer::finish() {
+  check(is_finished(), "steps are left");
+  TrainingResult result;
+  Claim& claim = result.claim;
+  claim.digests = digests_;
+  claim.samples = std::uint64_t{steps_done_} * task_.range.batch;
+  claim.loss_bits = canonical_bits(mean_loss(losses_));
+  if (diverged_step_ != 0) {
+    claim.outcome = ComputeOutcome::diverged;
+    claim.diverged_step = diverged_step_;
+    return result;
+  }
+  Tensor delta = backend_.tensor(base_.shape());
+  backend_.subtract(model_.parameters(), base_.view(), delta.view());
+  result.delta = download(delta.view());
+  result.update = write_parameters(task_.model, result.delta);
+  claim.update = sha256(result.update);
+  return result;
+}
+
+TrainerState Trainer::state() {
+  return {.steps_done = steps_done_,
+          .diverged_step = diverged_step_,
+          .losses = losses_,
+          .digests = digests_,
+          .parameters = download(model_.parameters()),
+          .velocities = download(optimizer_.velocities())};
+}
+
+void Trainer::restore(const TrainerState& state) {
+  check(state.steps_done <= task_.range.steps &&
+            state.losses.size() == state.steps_done,
+        "a state of this unit");
+  steps_done_ = state.steps_done;
+  diverged_step_ = state.diverged_step;
+  losses_ = state.losses;
+  digests_ = state.digests;
+  backend_.upload(model_.parameters(), state.parameters);
+  backend_.upload(optimizer_.velocities(), state.velocities);
+}
+
+Hash Trainer::state_digest() {
+  Sha256 hash;
+  for (const View& part : {model_.parameters(), optimizer_.velocities()}) {
+    std::vector<float> values = download(part);
+    if (!backend_.all_finite(part)) make_nan_canonical(values);
+    hash.update(bytes_of(values));
+  }
+  return hash.finish();
+}
+
+std::vector<float> Trainer::download(ConstView view) {
+  std::vector<float> values(view.shape.count());
+  backend_.download(view, values);
+  return values;
+}
+
+}  // namespace quorate

@@ -1,0 +1,83 @@
+// Computes a workunit: TrainingTask, snapshot and shard in; claim and update
+// out. The result depends on nothing else, neither the device nor the number
+// of threads (docs/numerics.md, section 12).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "workunits/result_header.h"
+#include "workunits/shard.h"
+#include "workunits/task.h"
+#include "workunits/training/model.h"
+#include "workunits/training/optimizer.h"
+
+namespace quorate {
+
+// Everything that a unit has come to after some steps; a checkpoint keeps it.
+struct TrainerState {
+  std::uint32_t steps_done = 0;
+  std::uint32_t diverged_step = 0;  // 1-based; 0: it did not diverge
+  std::vector<float> losses;        // batch losses, one per step done
+  std::vector<Hash> digests;        // so far
+  std::vector<float> parameters;    // in declared order
+  std::vector<float> velocities;
+
+  bool operator==(const TrainerState&) const = default;
+};
+
+struct TrainingResult {
+  Claim claim;
+  // sub(W_c, W_b) in declared order; empty if the training diverged.
+  std::vector<float> delta;
+  // The same as the codec of the task writes it, whose SHA-256 is
+  // claim.update; empty if the training diverged.
+  Bytes update;
+};
+
+class Trainer {
+ public:
+  // base: the snapshot's parameters in declared order; copied. shard: its bytes
+  // and the backend must live as long as the trainer. Throws corrupt if base or
+  // shard do not fit the task, unsupported or io as Model does.
+  Trainer(const TrainingTask& task, std::span<const float> base,
+          const ShardView& shard, Backend& backend);
+
+  // Steps done so far; of a diverged training, those before the step that
+  // diverged.
+  std::uint32_t steps_done() const { return steps_done_; }
+  // All steps are done, or the training has diverged.
+  bool is_finished() const;
+  // Computes one step. Not to be called once finished.
+  void step();
+  // Ends the unit. To be called once finished.
+  TrainingResult finish();
+
+  TrainerState state();
+  // Goes on from a state of the same unit.
+  void restore(const TrainerState& state);
+
+ private:
+  // Puts the samples of the next batch into the model's input and targets_.
+  void load_batch();
+  Hash state_digest();
+  std::vector<float> download(ConstView view);
+
+  TrainingTask task_;
+  ShardView shard_;
+  Backend& backend_;
+  Model model_;
+  Sgd optimizer_;
+  Tensor base_;
+  Tensor sample_losses_;
+  std::vector<std::uint8_t> pixels_;   // of the batch
+  std::vector<std::uint8_t> targets_;  // of the batch
+  std::uint32_t steps_done_ = 0;
+  std::uint32_t diverged_step_ = 0;
+  std::vector<float> losses_;
+  std::vector<Hash> digests_;
+};
+
+}  // namespace quorate

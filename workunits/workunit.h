@@ -1,0 +1,191 @@
+// The rows of the project's life in BOINC's words: users, hosts, runs,
+// workunits and their results (instances). Data only; who changes them when is
+// decided in server/ and validator/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/crypto.h"
+#include "workunits/result_header.h"
+#include "workunits/task.h"
+
+namespace quorate {
+
+using UserId = std::int64_t;
+using HostId = std::int64_t;
+using RunKey = std::int64_t;  // row of a run
+using WorkunitId = std::int64_t;
+using ResultId = std::int64_t;
+using Millis = std::int64_t;  // since 1970
+
+struct User {
+  UserId id = 0;
+  PublicKey key;
+  std::string name;
+  double credit = 0;
+  Millis created = 0;
+};
+
+// The user that house workers belong to.
+inline constexpr UserId kHouseUser = 1;
+
+struct Host {
+  HostId id = 0;
+  UserId user_id = 0;
+  PublicKey key;
+  std::string name;
+  std::string door;  // "native", "house"
+  std::string device;
+  std::string platform;    // "linux-x86_64, 8 cores, 15 GiB"
+  double speed_flops = 0;  // measured from its results; 0: unknown
+  std::uint64_t valid = 0;
+  std::uint64_t invalid = 0;
+  std::uint64_t errors = 0;  // client errors and missed leases
+  double credit = 0;
+  Millis created = 0;
+  Millis last_seen = 0;
+};
+
+enum class RunState { running, paused, finished, stopped };
+
+// A training run and its settings; fixed at creation but for `state`.
+struct Run {
+  RunKey key = 0;
+  RunId id;
+  std::string name;
+  RunState state = RunState::running;
+  std::string state_reason;  // advice when paused by the server
+  ModelSpec model;
+  std::string dataset;
+  std::uint64_t seed = 0;
+  std::uint32_t batch = 64;
+  std::uint32_t local_steps = 0;  // 0: auto
+  std::uint32_t epochs = 20;
+  SgdOptions optimizer;                // learning_rate: at the start
+  std::string lr_schedule = "linear";  // or "constant"
+  std::string rule = "vc-asgd";
+  std::string rule_settings;  // JSON, see validator/update_rules
+  std::uint32_t quorum = 2;
+  std::uint32_t round_units = 0;  // 0: auto; rules in rounds only
+  double round_share = 0.6;
+  Millis created = 0;
+  Millis ended = 0;
+};
+
+// Where the work generator stands; one per run.
+struct RunCursor {
+  std::uint64_t next_unit = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t shard_position = 0;  // in the epoch's order of shards
+  std::uint32_t step = 0;            // first step not handed out, in the shard
+  std::uint64_t steps_before = 0;    // over all epochs
+  std::uint64_t round = 0;           // the open round
+  std::uint32_t round_made = 0;      // units made for it so far
+  std::uint32_t round_units = 0;     // units it is to have; 0: not begun
+};
+
+enum class WorkunitState {
+  open,       // results are out or wanted
+  validated,  // a canonical result is chosen, not yet assimilated
+  assimilated,
+  credited,   // validated too late for its round: credited, not merged
+  cancelled,  // its round closed, or the run stopped
+  diverged,   // validated, and the training diverged in it
+  failed,     // too many errors or results without agreement
+};
+
+struct Workunit {
+  WorkunitId id = 0;
+  RunKey run = 0;
+  std::uint64_t unit_index = 0;
+  Hash object;  // the sealed task
+  Hash snapshot;
+  Hash shard;
+  std::uint64_t base_version = 0;
+  std::uint64_t round = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t samples = 0;
+  double operations = 0;
+  std::uint32_t min_quorum = 1;
+  std::uint32_t target_results = 1;
+  std::uint32_t max_error_results = 10;
+  std::uint32_t max_total_results = 20;
+  WorkunitState state = WorkunitState::open;
+  ResultId canonical_result = 0;
+  Millis created = 0;
+};
+
+// BOINC's RESULT_SERVER_STATE.
+enum class ServerState { unsent = 2, in_progress = 4, over = 5 };
+
+// BOINC's RESULT_OUTCOME, as far as we have them.
+enum class ResultOutcome {
+  init = 0,
+  success = 1,
+  client_error = 3,
+  no_reply = 4,
+  didnt_need = 5,
+  validate_error = 6,
+};
+
+// BOINC's VALIDATE_STATE.
+enum class ValidateState {
+  init = 0,
+  valid = 1,
+  invalid = 2,
+  error = 4,
+  inconclusive = 5,
+  too_late = 6,
+};
+
+struct Result {
+  ResultId id = 0;
+  WorkunitId workunit = 0;
+  RunKey run = 0;
+  ServerState server_state = ServerState::unsent;
+  ResultOutcome outcome = ResultOutcome::init;
+  ValidateState validate_state = ValidateState::init;
+  HostId host = 0;
+  UserId user = 0;
+  Nonce nonce;
+  Hash update;  // object; zero until reported
+  Hash claim;   // claim_hash; zero until reported
+  ComputeOutcome computed = ComputeOutcome::success;
+  SignedHeader header;  // empty until reported
+  double credit = 0;
+  std::string reason;  // why it was rejected, in words
+  Millis sent = 0;
+  Millis received = 0;
+};
+
+// A published model: evaluated on the held-out part.
+struct Evaluation {
+  RunKey run = 0;
+  std::uint64_t version = 0;
+  Hash published;  // object: the averaged parameters
+  Millis time = 0;
+  std::uint64_t samples = 0;  // assimilated so far
+  double loss = 0;
+  double accuracy = 0;  // fraction
+};
+
+// Something that people should be able to read later.
+struct Event {
+  std::int64_t id = 0;
+  Millis time = 0;
+  std::string kind;  // "result_rejected", "run_finished", ...
+  RunKey run = 0;
+  HostId host = 0;
+  std::string text;
+};
+
+std::string_view name_of(RunState state);
+std::string_view name_of(WorkunitState state);
+std::string_view name_of(ServerState state);
+std::string_view name_of(ResultOutcome outcome);
+std::string_view name_of(ValidateState state);
+
+}  // namespace quorate
