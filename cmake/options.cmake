@@ -8,6 +8,9 @@ if(QUORATE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${QUORATE_CCACHE})
 endif()
 
+# Line numbers are all that a backtrace needs; whole debug information makes the
+# build a third longer. The preset debug has it.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1 -DNDEBUG")
 # Contraction would merge a product and a sum into one rounding: the bits of
 # canonical arithmetic would then depend on the compiler (docs/numerics.md).
 add_compile_options(
@@ -18,7 +21,7 @@ if(QUORATE_WERROR)
 endif()
 if(QUORATE_SANITIZE)
   add_compile_options(-fsanitize=${QUORATE_SANITIZE} -fno-omit-frame-pointer
-                      -fno-sanitize-recover=all)
+                      -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${QUORATE_SANITIZE})
 endif()
 
