@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "server/file_deleter.h"
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
@@ -15,26 +17,39 @@ void Assimilator::pass_all() {
 }
 
 void Assimilator::pass(TrainingRun& training) {
-  if (!training.is_active()) return;
-  if (training.rule->in_rounds()) {
-    take_round(training);
-  } else {
-    take_one_by_one(training);
+  if (!training.is_active() || training.is_damaged) return;
+  try {
+    take(training);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    pause_for_damage(training, error.what());
+    return;
   }
   pause_if_diverged(training);
   publish_if_due(training);
   finish_if_done(training);
 }
 
+void Assimilator::take(TrainingRun& training) {
+  if (training.rule->in_rounds()) {
+    take_round(training);
+  } else {
+    take_one_by_one(training);
+  }
+}
+
 std::vector<LiveUnit*> Assimilator::units_in(const TrainingRun& training,
                                              WorkunitState state) {
   std::vector<LiveUnit*> units;
-  for (auto& [id, live] : state_.feeder.units()) {
-    if (live.unit.run == training.run.key && live.unit.state == state) {
-      units.push_back(&live);
-    }
+  for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
+    units.push_back(state_.feeder.find(id));
   }
   return units;
+}
+
+std::size_t Assimilator::count_in(const TrainingRun& training,
+                                  WorkunitState state) const {
+  return state_.feeder.units_in(training.run.key, state).size();
 }
 
 void Assimilator::take_one_by_one(TrainingRun& training) {
@@ -44,39 +59,45 @@ void Assimilator::take_one_by_one(TrainingRun& training) {
   }
 }
 
+std::vector<LiveUnit*> Assimilator::open_units_of_round(
+    const TrainingRun& training) {
+  std::vector<LiveUnit*> open = units_in(training, WorkunitState::open);
+  std::erase_if(open, [&](const LiveUnit* live) {
+    return live->unit.round != training.cursor.round;
+  });
+  return open;
+}
+
 void Assimilator::take_round(TrainingRun& training) {
-  RunCursor& cursor = training.cursor;
-  if (cursor.round_made == 0) return;
+  if (!is_round_complete(training)) return;
   std::vector<LiveUnit*> validated =
       units_in(training, WorkunitState::validated);
-  std::vector<LiveUnit*> open;
-  for (LiveUnit* live : units_in(training, WorkunitState::open)) {
-    if (live->unit.round == cursor.round) open.push_back(live);
-  }
-  if (!is_round_complete(training, validated.size(), open.size())) return;
   std::sort(validated.begin(), validated.end(),
             [](const LiveUnit* a, const LiveUnit* b) {
               return a->unit.unit_index < b->unit.unit_index;
             });
+  // A round is taken whole: damage must show before its first update is in.
+  for (LiveUnit* live : validated) read_update(training, *live);
   for (LiveUnit* live : validated) {
     assimilate(training, *live, live == validated.back());
   }
+  std::vector<LiveUnit*> open = open_units_of_round(training);
   open_next_round(training);
   for (LiveUnit* live : validated) transitioner_.pass(live->unit.id);
   for (LiveUnit* live : open) transitioner_.close_late(*live);
 }
 
-bool Assimilator::is_round_complete(TrainingRun& training,
-                                    std::size_t validated,
-                                    std::size_t open) const {
+bool Assimilator::is_round_complete(TrainingRun& training) {
   const RunCursor& cursor = training.cursor;
+  if (cursor.round_made == 0) return false;
   bool all_made =
       cursor.round_made >= cursor.round_units || training.is_handed_out();
   std::uint32_t enough =
       units_that_close(training.run.round_share,
                        all_made ? cursor.round_made : cursor.round_units);
+  if (count_in(training, WorkunitState::validated) >= enough) return true;
   // Units that failed can leave a round with fewer than it wants.
-  return validated >= enough || (all_made && open == 0);
+  return all_made && open_units_of_round(training).empty();
 }
 
 void Assimilator::open_next_round(TrainingRun& training) {
@@ -107,18 +128,29 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
   entry.coefficients =
       training.rule->coefficients(entry.staleness, live.unit.epoch + 1);
 
-  auto read = [&](const Hash& hash, const char* what) {
-    return read_parameters(
-        training.run.model, state_.objects.read(hash),
-        fmt::format("{} {} of unit {}", what, hash.hex(), entry.unit_index));
-  };
   std::vector<float> base;
-  if (!training.rule->in_rounds()) base = read(live.unit.snapshot, "snapshot");
+  if (!training.rule->in_rounds()) {
+    base = read(training, live, live.unit.snapshot, "snapshot");
+  }
   training.model.apply(entry, *training.rule, base,
-                       read(canonical.update, "update"));
+                       read_update(training, live));
   append(training, std::move(entry));
   live.unit.state = WorkunitState::assimilated;
   state_.feeder.save(live);
+}
+
+std::vector<float> Assimilator::read(const TrainingRun& training,
+                                     const LiveUnit& live, const Hash& hash,
+                                     const char* what) const {
+  return read_parameters(
+      training.run.model, state_.objects.read(hash),
+      fmt::format("{} {} of unit {}", what, hash.hex(), live.unit.unit_index));
+}
+
+std::vector<float> Assimilator::read_update(const TrainingRun& training,
+                                            LiveUnit& live) const {
+  const Result* canonical = live.find(live.unit.canonical_result);
+  return read(training, live, canonical->update, "update");
 }
 
 void Assimilator::append(TrainingRun& training, LedgerBody body) {
@@ -140,19 +172,37 @@ void Assimilator::pause_if_diverged(TrainingRun& training) {
   if (training.run.state != RunState::running) return;
   // A diverged unit leaves the window when it is judged; its verdict stays.
   if (!training.diverged_unit) return;
-  training.run.state = RunState::paused;
-  training.run.state_reason = fmt::format(
-      "the training diverged in unit {}: stop this run and create another "
-      "with a lower --lr",
-      *training.diverged_unit);
+  pause(
+      training,
+      fmt::format("the training diverged in unit {}: stop this run and create "
+                  "another with a lower --lr",
+                  *training.diverged_unit));
   training.diverged_unit.reset();
-  state_.store.update_run(training.run);
-  state_.record("run_paused", training.run.key, 0, training.run.state_reason);
+}
+
+void Assimilator::pause_for_damage(TrainingRun& training,
+                                   const std::string& what) {
+  training.is_damaged = true;
+  pause(training,
+        fmt::format("{}: bring the file back from a backup, then `quorate "
+                    "train resume {}`",
+                    what, training.run.name));
+}
+
+void Assimilator::pause(TrainingRun& training, const std::string& why) {
+  Run& run = training.run;
+  bool is_known = run.state == RunState::paused && run.state_reason == why;
+  if (is_known) return;  // found again after a restart
+  run.state = RunState::paused;
+  run.state_reason = why;
+  state_.store.update_run(run);
+  state_.record("run_paused", run.key, 0, why);
+  log_error("run_paused", {{"run", run.name}, {"why", why}});
 }
 
 bool Assimilator::has_live_units(const TrainingRun& training) {
-  return !units_in(training, WorkunitState::open).empty() ||
-         !units_in(training, WorkunitState::validated).empty();
+  return count_in(training, WorkunitState::open) > 0 ||
+         count_in(training, WorkunitState::validated) > 0;
 }
 
 void Assimilator::finish_if_done(TrainingRun& training) {

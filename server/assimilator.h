@@ -32,8 +32,9 @@ class Assimilator {
         writer_(writer),
         evaluate_(std::move(evaluate)) {}
 
-  // Takes in whatever of the run is ready; closes its round, pauses it when
-  // the training diverged, ends it when all of its units are closed.
+  // Takes in whatever of the run is ready; closes its round, ends it when all
+  // of its units are closed. Pauses it, saying why, when the training diverged
+  // or an object that it needs is damaged.
   void pass(TrainingRun& training);
   void pass_all();
 
@@ -48,13 +49,22 @@ class Assimilator {
  private:
   std::vector<LiveUnit*> units_in(const TrainingRun& training,
                                   WorkunitState state);
+  std::size_t count_in(const TrainingRun& training, WorkunitState state) const;
+  std::vector<LiveUnit*> open_units_of_round(const TrainingRun& training);
+  // These throw corrupt before they change anything.
+  void take(TrainingRun& training);
   void take_one_by_one(TrainingRun& training);
   void take_round(TrainingRun& training);
-  bool is_round_complete(TrainingRun& training, std::size_t validated,
-                         std::size_t open) const;
+  bool is_round_complete(TrainingRun& training);
   void open_next_round(TrainingRun& training);
   void assimilate(TrainingRun& training, LiveUnit& live, bool makes_version);
+  std::vector<float> read(const TrainingRun& training, const LiveUnit& live,
+                          const Hash& hash, const char* what) const;
+  std::vector<float> read_update(const TrainingRun& training,
+                                 LiveUnit& live) const;
   void pause_if_diverged(TrainingRun& training);
+  void pause_for_damage(TrainingRun& training, const std::string& what);
+  void pause(TrainingRun& training, const std::string& why);
   void finish_if_done(TrainingRun& training);
   void publish_if_due(TrainingRun& training);
   void publish(TrainingRun& training);

@@ -21,6 +21,7 @@ Feeder::Feeder(Store& store, const ObjectStore& objects) : store_(store) {
     ByteView payload = ByteView(sealed).first(
         sealed.size() - std::min(sealed.size(), kSealBytes));
     units_.emplace(unit.id, LiveUnit{unit, decode_task(payload), {}});
+    index(unit);
     ids.push_back(unit.id);
   }
   for (Result& result : store.results_of(ids)) {
@@ -39,6 +40,13 @@ LiveUnit* Feeder::find_by_result(ResultId id) {
   return found == unit_of_.end() ? nullptr : find(found->second);
 }
 
+const std::set<WorkunitId>& Feeder::units_in(RunKey run,
+                                             WorkunitState state) const {
+  static const std::set<WorkunitId> kNone;
+  auto found = by_state_.find({run, state});
+  return found == by_state_.end() ? kNone : found->second;
+}
+
 const std::set<ResultId>& Feeder::in_progress(HostId host) const {
   static const std::set<ResultId> kNone;
   auto found = in_progress_.find(host);
@@ -48,6 +56,7 @@ const std::set<ResultId>& Feeder::in_progress(HostId host) const {
 LiveUnit& Feeder::add_unit(Workunit unit, TrainingTask task) {
   unit.id = store_.insert_workunits({&unit, 1}).at(0);
   WorkunitId id = unit.id;
+  index(unit);
   return units_.emplace(id, LiveUnit{std::move(unit), std::move(task), {}})
       .first->second;
 }
@@ -68,6 +77,8 @@ std::vector<ResultId> Feeder::add_results(LiveUnit& live, std::size_t count) {
 
 void Feeder::save(const LiveUnit& live) {
   store_.update_workunits({&live.unit, 1});
+  unindex(live.unit);
+  index(live.unit);
 }
 
 void Feeder::save(const Result& result) {
@@ -83,7 +94,19 @@ void Feeder::drop(WorkunitId id) {
     unindex(result);
     unit_of_.erase(result.id);
   }
+  unindex(found->second.unit);
   units_.erase(found);
+}
+
+void Feeder::index(const Workunit& unit) {
+  by_state_[{unit.run, unit.state}].insert(unit.id);
+  state_of_[unit.id] = unit.state;
+}
+
+void Feeder::unindex(const Workunit& unit) {
+  auto indexed = state_of_.find(unit.id);
+  by_state_[{unit.run, indexed->second}].erase(unit.id);
+  state_of_.erase(indexed);
 }
 
 void Feeder::index(const Result& result) {

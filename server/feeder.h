@@ -32,6 +32,8 @@ class Feeder {
   LiveUnit* find_by_result(ResultId id);
   std::map<WorkunitId, LiveUnit>& units() { return units_; }
   const std::map<WorkunitId, LiveUnit>& units() const { return units_; }
+  // Those of a run in one state, oldest first.
+  const std::set<WorkunitId>& units_in(RunKey run, WorkunitState state) const;
   // Ids of unsent results, oldest first.
   const std::set<ResultId>& unsent() const { return unsent_; }
   // Results in progress at a host.
@@ -49,11 +51,15 @@ class Feeder {
   void drop(WorkunitId id);
 
  private:
+  void index(const Workunit& unit);
+  void unindex(const Workunit& unit);
   void index(const Result& result);
   void unindex(const Result& result);
 
   Store& store_;
   std::map<WorkunitId, LiveUnit> units_;
+  std::map<std::pair<RunKey, WorkunitState>, std::set<WorkunitId>> by_state_;
+  std::map<WorkunitId, WorkunitState> state_of_;  // as by_state_ has it
   std::map<ResultId, WorkunitId> unit_of_;
   std::set<ResultId> unsent_;
   std::map<HostId, std::set<ResultId>> in_progress_;

@@ -45,6 +45,12 @@ Response closed_response() {
                         "this result is not in progress at this host: drop it");
 }
 
+Error stale_challenge() {
+  return Error(ErrorKind::denied,
+               "new session: unknown, used or expired challenge: ask for "
+               "another");
+}
+
 }  // namespace
 
 NativeDoor::NativeDoor(Project& project, Bytes statement)
@@ -169,10 +175,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
     responder.send(json_response(200, protocol::write(reply)));
     return;
   }
-  if (!sessions_.take_challenge(wanted.challenge)) {
-    throw Error(ErrorKind::denied,
-                "new session: unknown or used challenge: ask for another");
-  }
+  if (!sessions_.is_fresh(wanted.challenge)) throw stale_challenge();
   if (!verify(wanted.host, session_message(state_.keys.id, wanted),
               wanted.signature)) {
     throw Error(ErrorKind::denied,
@@ -184,6 +187,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
       throw Error(ErrorKind::denied,
                   "new session: this host is not registered: POST /v1/hosts");
     }
+    if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
     reply.token = sessions_.open({host->id, host->key});
     return protocol::write(reply);
   });

@@ -20,12 +20,15 @@ struct Session {
 
 class Sessions {
  public:
-  explicit Sessions(const Clock& clock) : clock_(clock) {}
+  explicit Sessions(const Clock& clock);
 
-  // 64 hexadecimal digits, to be signed within a minute.
-  std::string new_challenge();
-  // True once for each challenge given out and not yet expired.
-  bool take_challenge(const std::string& challenge);
+  // 64 hexadecimal digits, to be signed within a minute. Nothing is remembered
+  // of it, so that asking for many fills nothing.
+  std::string new_challenge() const;
+  // True for a challenge given out and neither expired nor used.
+  bool is_fresh(const std::string& challenge) const;
+  // Uses it up, once its signature was seen to be good; false unless fresh.
+  bool use_challenge(const std::string& challenge);
 
   // A fresh token, 64 hexadecimal digits.
   std::string open(const Session& session);
@@ -39,9 +42,12 @@ class Sessions {
     Instant until;
   };
 
+  Hash seal_of(ByteView head) const;
+
   const Clock& clock_;
+  Hash secret_;
   mutable std::mutex mutex_;
-  std::map<std::string, Instant> challenges_;
+  std::map<Hash, Instant> used_challenges_;
   std::map<std::string, Open> sessions_;
 };
 

@@ -49,6 +49,10 @@ struct TrainingRun {
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
 
+  // An object that the assimilator needs is missing or changed on disk: nothing
+  // more is taken in until the operator resumes the run.
+  bool is_damaged = false;
+
   // The object of the newest version's parameters; written on first use.
   const Hash& snapshot(ObjectStore& objects);
   // Every unit of every epoch has been made.

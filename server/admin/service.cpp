@@ -53,6 +53,7 @@ json set_state(Project& project, const json& arguments, RunState from,
   }
   training.run.state = to;
   training.run.state_reason.clear();
+  training.is_damaged = false;
   project.state().store.update_run(training.run);
   project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
                          training.run.key, 0, "by the operator");

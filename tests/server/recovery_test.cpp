@@ -52,6 +52,48 @@ TEST_CASE("a run goes on after restarts at every point of its life") {
   }
 }
 
+TEST_CASE("a damaged update pauses its run, and a mended one goes in") {
+  for (const char* rule : {"vc-asgd", "diloco"}) {
+    CAPTURE(rule);
+    ProjectOptions options = on_disk(rule);
+    options.roles.assimilator = false;
+    ProjectFixture project(options);
+    auto assimilate = [&] {
+      project.job([&] { project.daemons().assimilator.pass(project.run()); });
+    };
+    std::vector<Volunteer> users = {project.join(), project.join()};
+    Assignment first = project.take(users[0]);
+    project.report(users[0], first);
+    project.train_to_end(users);
+    REQUIRE(project.assimilated().empty());
+    fs::path file =
+        project.state().objects.path(project.result(first.result).update);
+    Bytes whole = read_file(file);
+    Bytes changed = whole;
+    changed.back() ^= 1;
+    write_file_durably(file, changed);
+
+    assimilate();
+    project.reopen();  // nor does it stop a server that starts
+    assimilate();
+    CHECK(project.run().run.state == RunState::paused);
+    std::string reason = project.run().run.state_reason;
+    CHECK(reason.find(file.string()) != std::string::npos);
+    CHECK(reason.find("train resume") != std::string::npos);
+    CHECK(project.events("run_paused") == 1);
+    CHECK(project.assimilated().empty());
+
+    write_file_durably(file, whole);
+    project.job([&] {
+      project.run().run.state = RunState::running;
+      project.run().is_damaged = false;
+    });
+    assimilate();
+    CHECK(project.assimilated().size() >= 3);
+    check_ledger(project);
+  }
+}
+
 TEST_CASE("what was not committed has not happened, and can happen again") {
   for (const char* rule : {"vc-asgd", "diloco"}) {
     CAPTURE(rule);

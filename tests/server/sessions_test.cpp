@@ -12,10 +12,12 @@ TEST_CASE("a challenge is good once") {
   std::string challenge = sessions.new_challenge();
   CHECK(challenge.size() == 64);
   CHECK(challenge != sessions.new_challenge());
-  CHECK(sessions.take_challenge(challenge));
-  CHECK_FALSE(sessions.take_challenge(challenge));
-  CHECK_FALSE(sessions.take_challenge(""));
-  CHECK_FALSE(sessions.take_challenge(std::string(64, '0')));
+  CHECK(sessions.is_fresh(challenge));
+  CHECK(sessions.use_challenge(challenge));
+  CHECK_FALSE(sessions.is_fresh(challenge));
+  CHECK_FALSE(sessions.use_challenge(challenge));
+  CHECK_FALSE(sessions.is_fresh(""));
+  CHECK_FALSE(sessions.is_fresh(std::string(64, '0')));
 }
 
 TEST_CASE("a challenge must be signed within a minute") {
@@ -24,9 +26,24 @@ TEST_CASE("a challenge must be signed within a minute") {
   std::string early = sessions.new_challenge();
   std::string late = sessions.new_challenge();
   clock.advance(Seconds(59));
-  CHECK(sessions.take_challenge(early));
+  CHECK(sessions.is_fresh(early));
   clock.advance(Seconds(1));
-  CHECK_FALSE(sessions.take_challenge(late));
+  CHECK_FALSE(sessions.is_fresh(late));
+  CHECK_FALSE(sessions.use_challenge(late));
+}
+
+TEST_CASE("a challenge of another server, or a changed one, is none") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  Sessions restarted(clock);
+  std::string challenge = sessions.new_challenge();
+  CHECK_FALSE(restarted.is_fresh(challenge));
+  for (std::size_t i = 0; i < challenge.size(); ++i) {
+    std::string changed = challenge;
+    changed[i] = changed[i] == '0' ? '1' : '0';
+    CHECK_FALSE(sessions.is_fresh(changed));
+  }
+  CHECK(sessions.is_fresh(challenge));
 }
 
 TEST_CASE("a token names its session for a day") {
@@ -53,7 +70,7 @@ TEST_CASE("an unknown token, or a challenge for one, opens nothing") {
   CHECK_FALSE(sessions.find("").has_value());
   CHECK_FALSE(sessions.find(token.substr(1)).has_value());
   CHECK_FALSE(sessions.find(sessions.new_challenge()).has_value());
-  CHECK_FALSE(sessions.take_challenge(token));
+  CHECK_FALSE(sessions.is_fresh(token));
 }
 
 }  // namespace quorate
