@@ -16,7 +16,8 @@ Project::Project(const fs::path& root, const ServerSettings& settings,
       objects_(folder_.objects(), folder_.temporary()),
       state_(std::make_unique<ProjectState>(folder_, settings_, keys_, clock_,
                                             *store_, objects_)),
-      writer_(std::make_unique<Writer>(*store_, clock_, std::move(on_fatal))),
+      writer_(std::make_unique<Writer>(*store_, clock_, std::move(on_fatal),
+                                       [this] { objects_.sync(); })),
       daemons_(std::make_unique<Daemons>(*state_, *writer_, roles)) {}
 
 Project::~Project() {

@@ -9,8 +9,12 @@
 namespace quorate {
 
 Writer::Writer(Store& store, const Clock& clock,
-               std::function<void(const std::string&)> on_fatal)
-    : store_(store), clock_(clock), on_fatal_(std::move(on_fatal)) {}
+               std::function<void(const std::string&)> on_fatal,
+               std::function<void()> before_commit)
+    : store_(store),
+      clock_(clock),
+      on_fatal_(std::move(on_fatal)),
+      before_commit_(std::move(before_commit)) {}
 
 Writer::~Writer() {
   stop();
@@ -112,6 +116,7 @@ void Writer::run_batch(std::vector<Job>& batch) {
   store_.begin();
   try {
     for (Job& job : batch) job();
+    before_commit_();
     store_.commit();
   } catch (...) {
     store_.rollback();

@@ -46,8 +46,12 @@ class Job {
 class Writer {
  public:
   // on_fatal is called once, on the writer's thread, with what went wrong.
-  Writer(Store& store, const Clock& clock,
-         std::function<void(const std::string&)> on_fatal);
+  // before_commit makes durable what the transaction refers to outside the
+  // store.
+  Writer(
+      Store& store, const Clock& clock,
+      std::function<void(const std::string&)> on_fatal,
+      std::function<void()> before_commit = [] {});
   ~Writer();
 
   void start();
@@ -85,6 +89,7 @@ class Writer {
   Store& store_;
   const Clock& clock_;
   std::function<void(const std::string&)> on_fatal_;
+  std::function<void()> before_commit_;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Job> queue_;

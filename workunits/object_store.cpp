@@ -14,6 +14,9 @@ namespace quorate {
 namespace {
 
 constexpr std::string_view kTemporarySuffix = ".tmp";
+// Up to so many objects are synced one by one, which spares the disk what other
+// programs have written.
+constexpr std::size_t kFew = 2;
 
 void make_folder(const fs::path& path) {
   std::error_code error;
@@ -77,8 +80,7 @@ std::optional<std::uint64_t> ObjectReader::size(const Hash& hash) const {
 Hash ObjectStore::put(ByteView bytes) {
   Hash hash = sha256(bytes);
   if (size(hash) == bytes.size()) {
-    // Another thread may have moved it in and not have synced the folder yet.
-    sync_folder(path(hash).parent_path());
+    note_unsynced(hash);  // another thread may have moved it in just now
     return hash;
   }
   fs::path temporary = temporary_path("object");
@@ -95,12 +97,37 @@ Hash ObjectStore::put(ByteView bytes) {
 }
 
 void ObjectStore::adopt(const fs::path& temporary, const Hash& hash) {
-  sync_file(temporary);
   fs::path target = path(hash);
   if (::rename(temporary.c_str(), target.c_str()) != 0) {
     throw_errno("move " + temporary.string() + " to " + target.string());
   }
-  sync_folder(target.parent_path());
+  note_unsynced(hash);
+}
+
+void ObjectStore::note_unsynced(const Hash& hash) {
+  std::lock_guard lock(mutex_);
+  unsynced_.push_back(hash);
+}
+
+void ObjectStore::sync_one(const Hash& hash) const {
+  // Gone already: a snapshot that was replaced.
+  if (!contains(hash)) return;
+  sync_file(path(hash));
+  sync_folder(path(hash).parent_path());
+}
+
+void ObjectStore::sync() {
+  std::vector<Hash> unsynced;
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(unsynced, unsynced_);
+  }
+  if (unsynced.size() <= kFew) {
+    for (const Hash& hash : unsynced) sync_one(hash);
+    return;
+  }
+  FileDescriptor folder = open_file(objects_, O_RDONLY | O_DIRECTORY);
+  if (::syncfs(folder.get()) != 0) throw_errno("sync " + objects_.string());
 }
 
 fs::path ObjectStore::temporary_path(std::string_view purpose) const {

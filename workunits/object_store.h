@@ -2,7 +2,9 @@
 // their SHA-256: DIR/ab/HASH. What is there is whole: objects are moved in.
 #pragma once
 
+#include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/crypto.h"
 #include "base/file.h"
@@ -33,18 +35,28 @@ class ObjectStore : public ObjectReader {
   // may hold a store. Safe to use from several threads.
   ObjectStore(fs::path objects, fs::path temporary);
 
-  // Durable on return. Putting what is there already does nothing.
+  // There for every reader on return, and durable after the next sync().
+  // Putting what is there already does nothing.
   Hash put(ByteView bytes);
   // Takes over a finished temporary file whose bytes have this hash; durable
-  // on return.
+  // after the next sync().
   void adopt(const fs::path& temporary, const Hash& hash);
+  // Makes everything put or adopted so far durable, in one go: the disk takes
+  // as long for one object as for a hundred. To be called before a commit that
+  // refers to them. Throws io.
+  void sync();
   // A new name for a file to be adopted later.
   fs::path temporary_path(std::string_view purpose) const;
   // Removing what is not there does nothing.
   void remove(const Hash& hash);
 
  private:
+  void note_unsynced(const Hash& hash);
+  void sync_one(const Hash& hash) const;
+
   fs::path temporary_;
+  std::mutex mutex_;
+  std::vector<Hash> unsynced_;
 };
 
 }  // namespace quorate

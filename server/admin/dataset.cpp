@@ -43,6 +43,7 @@ void add(const GlobalOptions& global, const std::string& name,
                                             name, done, all);
                                }
                              });
+    objects.sync();
     if (is_terminal) fmt::print(stderr, "\n");
   }
   fs::remove_all(temporary);

@@ -66,6 +66,28 @@ TEST_CASE("jobs that wait together run in order, then all their effects") {
                                                 "effect 3"});
 }
 
+TEST_CASE("what a transaction refers to is durable before it") {
+  SystemClock clock;
+  std::unique_ptr<Store> store = open_memory_store();
+  Log log;
+  Writer writer(*store, clock, ignore_fatal, [&] { log.add("synced"); });
+  writer.run([&] {
+    log.add("job");
+    writer.after_commit([&] { log.add("effect"); });
+  });
+  CHECK(log.lines() == std::vector<std::string>{"job", "synced", "effect"});
+}
+
+TEST_CASE("a transaction whose objects cannot be made durable is undone") {
+  SystemClock clock;
+  std::unique_ptr<Store> store = open_memory_store();
+  Writer writer(*store, clock, ignore_fatal,
+                [] { throw Error(ErrorKind::io, "disk full"); });
+  std::size_t before = store->users().size();
+  CHECK_THROWS_AS(writer.run([&] { store->insert_user(user(3)); }), Error);
+  CHECK(store->users().size() == before);
+}
+
 TEST_CASE("an effect sees its job's changes committed") {
   Running running;
   std::promise<bool> could_begin;

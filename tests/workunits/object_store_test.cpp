@@ -105,6 +105,19 @@ TEST_CASE("a removed object is gone") {
   CHECK_FALSE(store.contains(hash));
 }
 
+TEST_CASE("syncing takes one, many, removed and no objects") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  store.sync();
+  Hash gone = store.put(as_bytes("gone"));
+  store.remove(gone);
+  store.sync();
+  for (int i = 0; i < 10; ++i) store.put(as_bytes(std::to_string(i)));
+  store.sync();
+  store.sync();
+  CHECK(as_text(store.read(sha256(as_bytes("9")))) == "9");
+}
+
 TEST_CASE("an empty object is an object") {
   Folder folder;
   ObjectStore store = folder.open();
