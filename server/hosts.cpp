@@ -16,10 +16,23 @@ HostTable::HostTable(Store& store) : store_(store) {
     if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
     users_[user.id] = std::move(user);
   }
-  for (Host& host : store.hosts()) {
-    host_by_key_[host.key] = host.id;
-    hosts_[host.id] = std::move(host);
+  for (const Host& host : store.hosts()) add(host);
+}
+
+Host& HostTable::add(const Host& host) {
+  host_by_key_[host.key] = host.id;
+  std::vector<HostId>& of_user = hosts_of_[host.user_id];
+  if (of_user.empty() && host.user_id != kHouseUser) {
+    volunteers_.push_back(host.user_id);
   }
+  of_user.push_back(host.id);
+  return hosts_[host.id] = host;
+}
+
+const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
+  static const std::vector<HostId> kNone;
+  auto found = hosts_of_.find(user);
+  return found == hosts_of_.end() ? kNone : found->second;
 }
 
 const User& HostTable::register_user(const PublicKey& key,
@@ -80,8 +93,7 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
   fresh.created = now;
   fresh.last_seen = now;
   fresh.id = store_.insert_host(fresh);
-  host_by_key_[fresh.key] = fresh.id;
-  return hosts_[fresh.id] = fresh;
+  return add(fresh);
 }
 
 Host* HostTable::host(HostId id) {

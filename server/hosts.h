@@ -35,6 +35,9 @@ class HostTable {
   const User* user_by_key(const PublicKey& key) const;
   const std::map<HostId, Host>& hosts() const { return hosts_; }
   const std::map<UserId, User>& users() const { return users_; }
+  // Users with hosts, but for the house's.
+  const std::vector<UserId>& volunteers() const { return volunteers_; }
+  const std::vector<HostId>& hosts_of(UserId user) const;
 
   // Marks that the host was heard from.
   void touch(Host& host, Instant now, Millis wall);
@@ -50,10 +53,13 @@ class HostTable {
 
  private:
   Host& register_host_of(UserId user, const Host& host, Millis now);
+  Host& add(const Host& host);
 
   Store& store_;
   std::map<UserId, User> users_;
   std::map<HostId, Host> hosts_;
+  std::vector<UserId> volunteers_;
+  std::map<UserId, std::vector<HostId>> hosts_of_;
   std::map<PublicKey, UserId> user_by_key_;
   std::map<PublicKey, HostId> host_by_key_;
   std::map<HostId, Instant> heard_;

@@ -11,10 +11,37 @@ std::vector<ResultId> Leases::take_expired(Instant now) {
   return expired;
 }
 
+void Reservations::keep(ResultId result, HostId host, Instant until) {
+  end(result);
+  kept_[result] = {host, until};
+  by_host_[host].insert(result);
+}
+
+void Reservations::release(ResultId result) {
+  keep(result, kAnybody, Instant::max());
+}
+
+void Reservations::end(ResultId result) {
+  auto found = kept_.find(result);
+  if (found == kept_.end()) return;
+  auto host = by_host_.find(found->second.host);
+  host->second.erase(result);
+  if (host->second.empty()) by_host_.erase(host);
+  kept_.erase(found);
+}
+
 std::optional<HostId> Reservations::host(ResultId result) const {
   auto found = kept_.find(result);
-  if (found == kept_.end()) return std::nullopt;
+  if (found == kept_.end() || found->second.host == kAnybody) {
+    return std::nullopt;
+  }
   return found->second.host;
+}
+
+const std::set<ResultId>& Reservations::kept_for(HostId host) const {
+  static const std::set<ResultId> kNone;
+  auto found = by_host_.find(host);
+  return found == by_host_.end() ? kNone : found->second;
 }
 
 std::vector<ResultId> Reservations::take_expired(Instant now) {
@@ -22,7 +49,7 @@ std::vector<ResultId> Reservations::take_expired(Instant now) {
   for (const auto& [result, kept] : kept_) {
     if (kept.until <= now) expired.push_back(result);
   }
-  for (ResultId result : expired) kept_.erase(result);
+  for (ResultId result : expired) end(result);
   return expired;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "base/clock.h"
@@ -27,23 +28,30 @@ class Leases {
   std::map<ResultId, Instant> until_;
 };
 
-// Unsent results kept for the host that was drawn for them.
+// Whose an unsent result is: kept for the host that was drawn for it, or
+// anybody's.
 class Reservations {
  public:
-  void keep(ResultId result, HostId host, Instant until) {
-    kept_[result] = {host, until};
-  }
-  void end(ResultId result) { kept_.erase(result); }
+  void keep(ResultId result, HostId host, Instant until);
+  // Whoever suits and asks first may have it.
+  void release(ResultId result);
+  void end(ResultId result);
   // The host it is kept for, or nullopt.
   std::optional<HostId> host(ResultId result) const;
+  // Oldest first.
+  const std::set<ResultId>& kept_for(HostId host) const;
+  const std::set<ResultId>& anybodys() const { return kept_for(kAnybody); }
+  // Takes out and returns those whose host did not come in time.
   std::vector<ResultId> take_expired(Instant now);
 
  private:
+  static constexpr HostId kAnybody = 0;
   struct Kept {
     HostId host;
     Instant until;
   };
   std::map<ResultId, Kept> kept_;
+  std::map<HostId, std::set<ResultId>> by_host_;
 };
 
 }  // namespace quorate

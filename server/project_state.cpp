@@ -1,5 +1,7 @@
 #include "server/project_state.h"
 
+#include <algorithm>
+
 #include "base/log.h"
 
 namespace quorate {
@@ -41,6 +43,17 @@ TrainingRun* ProjectState::run_by_name(const std::string& name) {
 
 std::vector<HostId> ProjectState::active_hosts() const {
   return hosts.active_since(clock.now() - settings.lease);
+}
+
+bool ProjectState::is_active(HostId host) const {
+  std::optional<Instant> heard = hosts.heard(host);
+  return heard && *heard >= clock.now() - settings.lease;
+}
+
+bool ProjectState::is_user_active(UserId user) const {
+  const std::vector<HostId>& of_user = hosts.hosts_of(user);
+  return std::any_of(of_user.begin(), of_user.end(),
+                     [this](HostId host) { return is_active(host); });
 }
 
 void ProjectState::record(const std::string& kind, RunKey run, HostId host,

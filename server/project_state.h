@@ -41,6 +41,8 @@ struct ProjectState {
   TrainingRun* run_by_name(const std::string& name);
   // Volunteers' hosts that were heard from within one lease.
   std::vector<HostId> active_hosts() const;
+  bool is_active(HostId host) const;
+  bool is_user_active(UserId user) const;  // has such a host
   // Writes an event that people can read later; logs it too.
   void record(const std::string& kind, RunKey run, HostId host,
               const std::string& text);

@@ -22,13 +22,18 @@ bool is_late_but_welcome(const LiveUnit& live, const Result& result) {
          live.unit.state == WorkunitState::open;
 }
 
+// So many users are drawn before one of their hosts is drawn.
+constexpr std::size_t kDrawnUsers = 64;
+
 // When to ask again a server that is leaving.
 constexpr Seconds kClosedRetry{1};
 
 }  // namespace
 
 Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
-    : state_(state), maker_(maker), writer_(writer) {}
+    : state_(state), maker_(maker), writer_(writer) {
+  for (ResultId id : state_.feeder.unsent()) state_.reservations.release(id);
+}
 
 void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
                              Answer answer) {
@@ -127,9 +132,16 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
 }
 
 Result* Scheduler::unsent_for(const Host& host) {
-  for (ResultId id : state_.feeder.unsent()) {
-    std::optional<HostId> kept = state_.reservations.host(id);
-    if (kept && *kept != host.id) continue;
+  const Reservations& reservations = state_.reservations;
+  if (Result* kept = first_suiting(reservations.kept_for(host.id), host)) {
+    return kept;
+  }
+  return first_suiting(reservations.anybodys(), host);
+}
+
+Result* Scheduler::first_suiting(const std::set<ResultId>& unsent,
+                                 const Host& host) {
+  for (ResultId id : unsent) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     if (state_.run(live->unit.run).run.state != RunState::running) continue;
     if (is_wanted_by_house(live->unit.id)) continue;
@@ -180,39 +192,66 @@ Assignment Scheduler::describe(const LiveUnit& live,
           state_.settings.lease};
 }
 
-std::vector<Candidate> Scheduler::candidates() const {
+std::vector<Candidate> Scheduler::idle_hosts() const {
+  std::vector<Candidate> idle;
+  for (const auto& [id, waiting] : waiting_) {
+    if (!state_.feeder.in_progress(id).empty()) continue;
+    idle.push_back({id, state_.hosts.hosts().at(id).user_id, true});
+  }
+  return idle;
+}
+
+std::vector<Candidate> Scheduler::hosts_of_some_users() const {
+  const std::vector<UserId>& users = state_.hosts.volunteers();
+  if (users.size() <= kDrawnUsers) return {};
+  std::vector<Candidate> found;
+  for (std::size_t i = 0; i < kDrawnUsers; ++i) {
+    UserId user = users[secret_random_u64() % users.size()];
+    for (HostId host : state_.hosts.hosts_of(user)) {
+      if (state_.is_active(host)) found.push_back({host, user, false});
+    }
+  }
+  return found;
+}
+
+std::vector<Candidate> Scheduler::active_hosts() const {
   std::vector<Candidate> all;
   for (HostId id : state_.active_hosts()) {
-    bool is_waiting =
-        waiting_.contains(id) && state_.feeder.in_progress(id).empty();
-    all.push_back({id, state_.hosts.hosts().at(id).user_id, is_waiting});
+    all.push_back({id, state_.hosts.hosts().at(id).user_id, false});
   }
   return all;
 }
 
-// A user for whom another replica of the unit is kept cannot have this one too.
-std::vector<Candidate> Scheduler::candidates_without_replica_of(
-    const LiveUnit& live, ResultId result) const {
-  std::set<UserId> users;
+// Hosts that wait, else those of a few users drawn at random, which is as fair
+// as to look at thousands, else all. A user for whom another replica of the
+// unit is kept cannot have this one too.
+std::vector<Candidate> Scheduler::candidates_for(const LiveUnit& live,
+                                                 ResultId result) const {
+  std::set<UserId> taken;
   for (const Result& other : live.results) {
     std::optional<HostId> kept = state_.reservations.host(other.id);
     if (kept && other.id != result) {
-      users.insert(state_.hosts.hosts().at(*kept).user_id);
+      taken.insert(state_.hosts.hosts().at(*kept).user_id);
     }
   }
-  std::vector<Candidate> all = candidates();
-  std::erase_if(all,
-                [&](const Candidate& c) { return users.contains(c.user); });
-  return all;
+  for (auto source : {&Scheduler::idle_hosts, &Scheduler::hosts_of_some_users,
+                      &Scheduler::active_hosts}) {
+    std::vector<Candidate> found = (this->*source)();
+    std::erase_if(found, [&](const Candidate& c) {
+      return taken.contains(c.user) || !suits(live.results, c.user);
+    });
+    if (!found.empty()) return found;
+  }
+  return {};
 }
 
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
   std::optional<HostId> host =
-      draw_host(live.results, candidates_without_replica_of(live, result),
-                secret_random_u64(), secret_random_u64());
+      draw_host(live.results, candidates_for(live, result), secret_random_u64(),
+                secret_random_u64());
   is_awake_ = true;
   if (!host) {
-    state_.reservations.end(result);
+    state_.reservations.release(result);
     return;
   }
   state_.reservations.keep(result, *host,
@@ -220,9 +259,9 @@ void Scheduler::reserve(LiveUnit& live, ResultId result) {
 }
 
 bool Scheduler::has_volunteer_for(const LiveUnit& live) const {
-  std::vector<Candidate> all = candidates();
-  return std::any_of(all.begin(), all.end(), [&](const Candidate& c) {
-    return suits(live.results, c.user);
+  const std::vector<UserId>& users = state_.hosts.volunteers();
+  return std::any_of(users.begin(), users.end(), [&](UserId user) {
+    return suits(live.results, user) && state_.is_user_active(user);
   });
 }
 

@@ -72,13 +72,16 @@ class Scheduler {
   void resend_lost(const Host& host, const protocol::WorkRequest& request,
                    std::vector<Assignment>& out);
   Result* unsent_for(const Host& host);
+  Result* first_suiting(const std::set<ResultId>& unsent, const Host& host);
   LiveUnit* make_unit(const Host& host, double speed_flops);
   Assignment send(LiveUnit& live, Result& result, const Host& host);
   Assignment describe(const LiveUnit& live, const Result& result) const;
   void serve_each_waiting();
-  std::vector<Candidate> candidates() const;
-  std::vector<Candidate> candidates_without_replica_of(const LiveUnit& live,
-                                                       ResultId result) const;
+  std::vector<Candidate> idle_hosts() const;
+  std::vector<Candidate> hosts_of_some_users() const;
+  std::vector<Candidate> active_hosts() const;
+  std::vector<Candidate> candidates_for(const LiveUnit& live,
+                                        ResultId result) const;
   LiveUnit* house_unit();
   bool is_house_needed() const;
   void answer_later(Answer answer, protocol::WorkReply reply);

@@ -95,6 +95,7 @@ void Transitioner::replicate(LiveUnit& live, std::uint32_t missing) {
   std::vector<ResultId> fresh;
   if (wanted.create > 0) fresh = state_.feeder.add_results(live, wanted.create);
   if (wanted.wants_house && state_.settings.house_workers > 0) {
+    for (ResultId id : fresh) state_.reservations.release(id);
     scheduler_.wants_house(live.unit.id);
     return;
   }

@@ -46,6 +46,20 @@ TEST_CASE("a reservation keeps a result for one host until it expires") {
   reservations.keep(2, 7, at(30));
   reservations.end(2);
   CHECK_FALSE(reservations.host(2).has_value());
+  CHECK(reservations.kept_for(7).empty());
+
+  reservations.keep(3, 7, at(30));
+  reservations.keep(4, 7, at(30));
+  reservations.release(5);
+  CHECK(reservations.kept_for(7) == std::set<ResultId>{3, 4});
+  CHECK(reservations.anybodys() == std::set<ResultId>{5});
+  CHECK_FALSE(reservations.host(5).has_value());
+  reservations.release(3);
+  CHECK(reservations.kept_for(7) == std::set<ResultId>{4});
+  CHECK(reservations.anybodys() == std::set<ResultId>{3, 5});
+  CHECK(reservations.take_expired(at(1000)) == Ids{4});
+  reservations.end(5);
+  CHECK(reservations.anybodys() == std::set<ResultId>{3});
 }
 
 }  // namespace quorate

@@ -225,7 +225,7 @@ protocol::WorkReply ProjectFixture::ask(const Volunteer& who,
 }
 
 Assignment ProjectFixture::take(const Volunteer& who) {
-  for (ResultId id : state_->feeder.unsent()) state_->reservations.end(id);
+  for (ResultId id : state_->feeder.unsent()) state_->reservations.release(id);
   protocol::WorkReply reply = ask(who);
   REQUIRE(reply.assignments.size() == 1);
   return reply.assignments.front();
