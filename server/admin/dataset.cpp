@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "server/admin/commands.h"
 #include "server/admin/table.h"
+#include "server/datasets/formats.h"
 #include "server/datasets/readers.h"
 #include "server/project_folder.h"
 
@@ -15,6 +16,31 @@ namespace quorate {
 namespace {
 
 using nlohmann::json;
+
+// One line on a terminal that is written over; nothing elsewhere.
+class ProgressLine {
+ public:
+  ProgressLine() : is_terminal_(::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { show(""); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text) {
+    if (!is_terminal_ || text == shown_) return;
+    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
+    shown_ = text;
+  }
+
+ private:
+  bool is_terminal_;
+  std::string shown_;
+};
+
+std::string progress_text(const std::string& what, std::uint64_t done,
+                          std::uint64_t all) {
+  std::uint64_t percent = all == 0 ? 100 : 100 * done / all;
+  return fmt::format("{}: {} %", what, percent);
+}
 
 // Shards go straight into the object store: they are named by content, so this
 // may be done beside a running server.
@@ -31,19 +57,20 @@ void add(const GlobalOptions& global, const std::string& name,
   }
   fs::path temporary =
       folder.temporary() / fmt::format("dataset-{}", ::getpid());
-  bool is_terminal = ::isatty(STDERR_FILENO) != 0;
   DatasetManifest manifest;
   {
+    ProgressLine line;
     ObjectStore objects(folder.objects(), temporary);
-    DatasetSource source = open_source(spec);
-    manifest = build_dataset(source, name, seed, objects,
-                             [&](std::uint64_t done, std::uint64_t all) {
-                               if (is_terminal) {
-                                 fmt::print(stderr, "\r{}: {} of {} samples",
-                                            name, done, all);
-                               }
-                             });
-    if (is_terminal) fmt::print(stderr, "\n");
+    DatasetSource source = open_source(
+        spec,
+        [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
+          line.show(progress_text("reading " + file, done, all));
+        });
+    manifest = build_dataset(
+        source, name, seed, objects,
+        [&](std::uint64_t done, std::uint64_t all) {
+          line.show(progress_text("writing shards of " + name, done, all));
+        });
   }
   fs::remove_all(temporary);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
@@ -107,8 +134,12 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
                    "built-in one")
       ->required();
   adding->add_option("PATH", options->spec.paths,
-                     "A folder with IDX files (plain or .gz), the files "
+                     "A folder with data files (plain or .gz), the files "
                      "themselves, or the word glyphs");
+  adding
+      ->add_option("--format", options->spec.format,
+                   "Of the files, when their names do not tell it")
+      ->check(CLI::IsMember(format_names()));
   adding->add_option("--seed", options->seed, "Of the shuffle");
   adding->add_option("--samples", options->spec.train_samples,
                      "glyphs: training samples");
@@ -118,7 +149,8 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
   adding->footer(
       "Example:\n"
       "  quorate -C my-project dataset add glyphs\n"
-      "  quorate -C my-project dataset add mnist data/mnist/\n");
+      "  quorate -C my-project dataset add mnist data/mnist/\n"
+      "  quorate -C my-project dataset add cifar10 cifar-10-batches-bin/\n");
   adding->callback([options, &global] {
     if (options->spec.paths.empty()) {
       if (options->name != "glyphs") {

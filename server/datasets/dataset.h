@@ -29,7 +29,7 @@ struct SampleSet {
 
 // A whole data set as its files give it.
 struct DatasetSource {
-  std::string kind;  // "glyphs", "idx"
+  std::string kind;  // "glyphs", "idx", "cifar"
   SampleShape shape;
   std::uint32_t classes = 0;  // labels are below it
   SampleSet train;

@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+"""Writes the sample files of this folder, by their documents alone.
+
+The tests read them and compute the same pixels, so that a reader is compared
+with something else than its own counterpart.
+"""
+
+import gzip
+import pathlib
+
+
+def pixel(number, y, x, c):
+    """What sample `number` shows at row y, column x, channel c."""
+    return (7 * number + 3 * y + 5 * x + 11 * c) % 256
+
+
+def label(number):
+    return number * 3 % 10
+
+
+def cifar_record(number):
+    planes = [pixel(number, y, x, c)
+              for c in range(3) for y in range(32) for x in range(32)]
+    return bytes([label(number)] + planes)
+
+
+def write_cifar():
+    write("cifar/data_batch_1.bin", cifar_record(0) + cifar_record(1))
+    write_gzip("cifar/data_batch_2.bin.gz", cifar_record(2))
+    write_gzip("cifar/test_batch.bin.gz", cifar_record(3))
+
+
+def write(name, data):
+    path = pathlib.Path(__file__).parent / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(data)
+
+
+def write_gzip(name, data):
+    write(name, gzip.compress(data, mtime=0))
+
+
+if __name__ == "__main__":
+    write_cifar()
