@@ -1,5 +1,7 @@
 #include "server/datasets/dataset.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +10,9 @@
 #include "base/error.h"
 #include "server/admin/commands.h"
 #include "server/admin/table.h"
+#include "server/datasets/csv_set.h"
 #include "server/datasets/formats.h"
+#include "server/datasets/picture.h"
 #include "server/datasets/readers.h"
 #include "server/project_folder.h"
 
@@ -42,22 +46,42 @@ std::string progress_text(const std::string& what, std::uint64_t done,
   return fmt::format("{}: {} %", what, percent);
 }
 
+// How the training samples divide into classes; of many classes the extremes.
+std::string class_table(const DatasetManifest& manifest) {
+  constexpr std::size_t kMostRows = 20;
+  const std::vector<std::uint64_t>& counts = manifest.class_counts;
+  if (counts.size() > kMostRows) {
+    auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    return fmt::format(
+        "Training samples of a class: {} (class {}) to {} (class {}).\n",
+        *least, least - counts.begin(), *most, most - counts.begin());
+  }
+  auto all = static_cast<double>(samples_of(manifest.train));
+  json rows = json::array();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    double share = 100 * static_cast<double>(counts[i]) / all;
+    rows.push_back({{"class", i},
+                    {"samples", counts[i]},
+                    {"share", fmt::format("{:5.1f} %", share)}});
+  }
+  return table(
+      rows, {{"CLASS", "class"}, {"TRAINING", "samples"}, {"SHARE", "share"}});
+}
+
+// What an added set is stored as.
+struct Added {
+  DatasetManifest manifest;
+  std::string guess;  // as DatasetSource::guess
+  Bytes picture;      // PNG
+};
+
 // Shards go straight into the object store: they are named by content, so this
 // may be done beside a running server.
-void add(const GlobalOptions& global, const std::string& name,
-         const SourceSpec& spec, std::uint64_t seed) {
-  ProjectFolder folder{global.folder};
-  load_keys(folder);
-  fs::path manifest_path = folder.datasets() / (name + ".json");
-  if (fs::exists(manifest_path)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("dataset add {}: there is one of this name: choose "
-                            "another",
-                            name));
-  }
+Added read_and_store(const ProjectFolder& folder, const std::string& name,
+                     const SourceSpec& spec, std::uint64_t seed) {
   fs::path temporary =
       folder.temporary() / fmt::format("dataset-{}", ::getpid());
-  DatasetManifest manifest;
+  Added added;
   {
     ProgressLine line;
     ObjectStore objects(folder.objects(), temporary);
@@ -66,24 +90,49 @@ void add(const GlobalOptions& global, const std::string& name,
         [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
           line.show(progress_text("reading " + file, done, all));
         });
-    manifest = build_dataset(
+    added.manifest = build_dataset(
         source, name, seed, objects,
         [&](std::uint64_t done, std::uint64_t all) {
           line.show(progress_text("writing shards of " + name, done, all));
         });
+    added.guess = source.guess;
+    added.picture = encode_png(sample_grid(source));
   }
   fs::remove_all(temporary);
+  return added;
+}
+
+void add(const GlobalOptions& global, const std::string& name,
+         const SourceSpec& spec, std::uint64_t seed) {
+  ProjectFolder folder{global.folder};
+  load_keys(folder);
+  fs::path manifest_path = folder.datasets() / (name + ".json");
+  fs::path picture_path = folder.datasets() / (name + ".png");
+  if (fs::exists(manifest_path)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("dataset add {}: there is one of this name: choose "
+                            "another",
+                            name));
+  }
+  auto [manifest, guess, picture] = read_and_store(folder, name, spec, seed);
+  write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
+  if (!guess.empty()) {
+    fmt::print(global.json ? stderr : stdout, "{}.\n", guess);
+  }
   if (global.json) {
     fmt::print("{}\n", to_json(manifest));
     return;
   }
   fmt::print(
       "Added data set {}: {} training and {} test samples, {}x{}x{}, "
-      "{} classes, {} shards.\n",
+      "{} classes, {} shard{}.\n{}"
+      "Samples to look at, a row for each class: {}\n",
       name, samples_of(manifest.train), samples_of(manifest.test),
       manifest.shape.height, manifest.shape.width, manifest.shape.channels,
-      manifest.classes, manifest.train.size());
+      manifest.classes, manifest.train.size(),
+      manifest.train.size() == 1 ? "" : "s", class_table(manifest),
+      picture_path.string());
 }
 
 void list(const GlobalOptions& global) {
@@ -140,6 +189,15 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
       ->add_option("--format", options->spec.format,
                    "Of the files, when their names do not tell it")
       ->check(CLI::IsMember(format_names()));
+  adding->add_option("--label", options->spec.label_column,
+                     "CSV: the label's column: its number from 1, last, or its "
+                     "name in the header line (1)");
+  adding->add_option_function<std::string>(
+      "--shape",
+      [options](const std::string& text) {
+        options->spec.shape = parse_sample_shape(text);
+      },
+      "CSV: height x width x channels of a line's values, as 28x28x1");
   adding->add_option("--seed", options->seed, "Of the shuffle");
   adding->add_option("--samples", options->spec.train_samples,
                      "glyphs: training samples");
@@ -150,7 +208,8 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
       "Example:\n"
       "  quorate -C my-project dataset add glyphs\n"
       "  quorate -C my-project dataset add mnist data/mnist/\n"
-      "  quorate -C my-project dataset add cifar10 cifar-10-batches-bin/\n");
+      "  quorate -C my-project dataset add cifar10 cifar-10-batches-bin/\n"
+      "  quorate -C my-project dataset add digits optdigits/ --label last\n");
   adding->callback([options, &global] {
     if (options->spec.paths.empty()) {
       if (options->name != "glyphs") {

@@ -29,11 +29,12 @@ struct SampleSet {
 
 // A whole data set as its files give it.
 struct DatasetSource {
-  std::string kind;  // "glyphs", "idx", "cifar"
+  std::string kind;  // "glyphs", "idx", "cifar", ...
   SampleShape shape;
   std::uint32_t classes = 0;  // labels are below it
   SampleSet train;
-  SampleSet test;  // empty: the set has no test part of its own
+  SampleSet test;     // empty: the set has no test part of its own
+  std::string guess;  // what was taken for granted in reading it, for people
 };
 
 using DatasetProgress =

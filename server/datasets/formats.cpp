@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "server/datasets/cifar.h"
+#include "server/datasets/csv_set.h"
 #include "server/datasets/idx.h"
 #include "server/datasets/idx_set.h"
 
@@ -25,6 +26,8 @@ constexpr std::array kFormats = {
            is_idx_head, is_idx_name, read_idx_set},
     Format{"cifar", "data_batch_1.bin, ..., test_batch.bin", nullptr,
            is_cifar_name, read_cifar_set},
+    Format{"csv", "NAME.csv, NAME-test.csv", nullptr, is_csv_name,
+           read_csv_set},
 };
 
 }  // namespace

@@ -6,13 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/datasets/manifest.h"
 
 namespace quorate {
 namespace {
 
 constexpr std::uint32_t kImagesMagic = 2051;
 constexpr std::uint32_t kLabelsMagic = 2049;
-constexpr std::uint32_t kMaxSide = 1 << 14;
 constexpr std::uint64_t kHeaderBytes = 16;
 
 std::uint32_t big_endian(ByteView raw) {

@@ -32,6 +32,12 @@ struct DatasetManifest {
   bool operator==(const DatasetManifest&) const = default;
 };
 
+// Most of what a sample may measure.
+inline constexpr std::uint32_t kMaxSide = 1 << 14;  // height, width
+inline constexpr std::uint32_t kMaxChannels = 16;
+inline constexpr std::uint32_t kMaxSampleBytes = 1 << 24;  // as a shard's
+bool is_sample_shape(const SampleShape& shape);
+
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards);
 
 // Lower-case letters, digits, '-' and '_', 1 to 64 of them: a file's name and

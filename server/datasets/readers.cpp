@@ -139,6 +139,12 @@ DatasetSource read_files(const SourceSpec& spec, const ReadProgress& progress) {
   std::vector<FoundFile> found = find_files(spec.paths);
   const Format& format =
       is_forced ? format_named(spec.format) : common_format(found, where);
+  if (format.name != "csv" && (spec.shape || !spec.label_column.empty())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: {}: --label and --shape are for CSV, "
+                            "these files are {}",
+                            where, format.name));
+  }
   SourceFiles files = files_of(found, format, is_forced);
   DatasetSource source = format.read(files, spec, progress);
   if (source.train.samples() == 0) {

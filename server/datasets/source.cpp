@@ -60,8 +60,22 @@ std::uint64_t room_left(const DatasetSource& source) {
   return kMaxDatasetBytes - std::min(used, kMaxDatasetBytes);
 }
 
+void expect_room(const DatasetSource& source, std::uint64_t bytes,
+                 const std::string& file) {
+  if (bytes > room_left(source)) {
+    expect_dataset_fits(kMaxDatasetBytes - room_left(source) + bytes, file);
+  }
+}
+
 void take_shape(DatasetSource& source, const SampleShape& shape,
                 const std::string& file) {
+  if (!is_sample_shape(shape)) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: samples of {}: expected sides of 1 to {}, 1 "
+                            "to {} channels and no more than {} values",
+                            file, text_of(shape), kMaxSide, kMaxChannels,
+                            kMaxSampleBytes));
+  }
   if (source.shape.size() != 0 && shape != source.shape) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: samples of {}, those before have {}", file,

@@ -20,6 +20,10 @@ struct SourceSpec {
   std::uint64_t seed = 0;
   // Empty: recognised from the files.
   std::string format{};
+  // Of CSV only: the label's column (its number from 1, "last", or its name in
+  // the header line; empty: the first), and what the values of a line are.
+  std::string label_column{};
+  std::optional<SampleShape> shape{};
 };
 
 // Files of one format, each part in the order of its names.
@@ -40,8 +44,11 @@ std::string names_of(const std::vector<fs::path>& files);
 
 // Bytes of samples that `source` may still take.
 std::uint64_t room_left(const DatasetSource& source);
+// Throws denied, naming the file, if it may not take `bytes` more.
+void expect_room(const DatasetSource& source, std::uint64_t bytes,
+                 const std::string& file);
 // Makes `shape` that of the set. Throws corrupt, naming the file, if the set
-// has another already.
+// has another already, or samples cannot have it.
 void take_shape(DatasetSource& source, const SampleShape& shape,
                 const std::string& file);
 // The number of classes from the largest label that occurs.

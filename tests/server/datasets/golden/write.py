@@ -30,6 +30,23 @@ def write_cifar():
     write_gzip("cifar/test_batch.bin.gz", cifar_record(3))
 
 
+def csv_line(number):
+    return [str(label(number))] + [
+        str(pixel(number, y, x, c))
+        for y in range(2) for x in range(3) for c in range(2)]
+
+
+def write_csv():
+    header = ["class"] + [f'"pixel ""{i}"", grey"' for i in range(12)]
+    lines = [header] + [csv_line(i) for i in range(4)]
+    write("csv/train.csv", "\n".join(map(",".join, lines)).encode())
+    lines = [csv_line(i) for i in range(4, 6)]
+    lines[0][3] = f'"{lines[0][3]}"'
+    write_gzip("csv/test.csv.gz",
+               b"\xef\xbb\xbf" + "".join(",".join(line) + "\r\n"
+                                         for line in lines).encode())
+
+
 def write(name, data):
     path = pathlib.Path(__file__).parent / name
     path.parent.mkdir(exist_ok=True)
@@ -42,3 +59,4 @@ def write_gzip(name, data):
 
 if __name__ == "__main__":
     write_cifar()
+    write_csv()
