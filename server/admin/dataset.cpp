@@ -77,8 +77,8 @@ struct Added {
 
 // Shards go straight into the object store: they are named by content, so this
 // may be done beside a running server.
-Added read_and_store(const ProjectFolder& folder, const std::string& name,
-                     const SourceSpec& spec, std::uint64_t seed) {
+Added read_and_store(const ProjectFolder& folder, const SourceSpec& spec,
+                     const DatasetOptions& options) {
   fs::path temporary =
       folder.temporary() / fmt::format("dataset-{}", ::getpid());
   Added added;
@@ -91,9 +91,9 @@ Added read_and_store(const ProjectFolder& folder, const std::string& name,
           line.show(progress_text("reading " + file, done, all));
         });
     added.manifest = build_dataset(
-        source, name, seed, objects,
-        [&](std::uint64_t done, std::uint64_t all) {
-          line.show(progress_text("writing shards of " + name, done, all));
+        source, options, objects, [&](std::uint64_t done, std::uint64_t all) {
+          line.show(
+              progress_text("writing shards of " + options.name, done, all));
         });
     added.guess = source.guess;
     added.picture = encode_png(sample_grid(source));
@@ -102,8 +102,9 @@ Added read_and_store(const ProjectFolder& folder, const std::string& name,
   return added;
 }
 
-void add(const GlobalOptions& global, const std::string& name,
-         const SourceSpec& spec, std::uint64_t seed) {
+void add(const GlobalOptions& global, const SourceSpec& spec,
+         const DatasetOptions& options) {
+  const std::string& name = options.name;
   ProjectFolder folder{global.folder};
   load_keys(folder);
   fs::path manifest_path = folder.datasets() / (name + ".json");
@@ -114,7 +115,7 @@ void add(const GlobalOptions& global, const std::string& name,
                             "another",
                             name));
   }
-  auto [manifest, guess, picture] = read_and_store(folder, name, spec, seed);
+  auto [manifest, guess, picture] = read_and_store(folder, spec, options);
   write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
   if (!guess.empty()) {
@@ -126,13 +127,13 @@ void add(const GlobalOptions& global, const std::string& name,
   }
   fmt::print(
       "Added data set {}: {} training and {} test samples, {}x{}x{}, "
-      "{} classes, {} shard{}.\n{}"
+      "{} class{}, {} shard{}.\n{}"
       "Samples to look at, a row for each class: {}\n",
       name, samples_of(manifest.train), samples_of(manifest.test),
       manifest.shape.height, manifest.shape.width, manifest.shape.channels,
-      manifest.classes, manifest.train.size(),
-      manifest.train.size() == 1 ? "" : "s", class_table(manifest),
-      picture_path.string());
+      manifest.classes, manifest.classes == 1 ? "" : "es",
+      manifest.train.size(), manifest.train.size() == 1 ? "" : "s",
+      class_table(manifest), picture_path.string());
 }
 
 void list(const GlobalOptions& global) {
@@ -167,9 +168,8 @@ void list(const GlobalOptions& global) {
 
 void add_dataset(CLI::App& app, GlobalOptions& global) {
   struct Options {
-    std::string name;
     SourceSpec spec;
-    std::uint64_t seed = 0;
+    DatasetOptions dataset;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("dataset", "Data sets");
@@ -178,7 +178,7 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
   CLI::App* adding = command->add_subcommand(
       "add", "Cut a data set into shards and store them");
   adding
-      ->add_option("NAME", options->name,
+      ->add_option("NAME", options->dataset.name,
                    "Name of the data set; \"glyphs\" without a path is the "
                    "built-in one")
       ->required();
@@ -198,7 +198,11 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
         options->spec.shape = parse_sample_shape(text);
       },
       "CSV: height x width x channels of a line's values, as 28x28x1");
-  adding->add_option("--seed", options->seed, "Of the shuffle");
+  adding->add_option("--seed", options->dataset.seed, "Of the shuffle");
+  adding->add_option("--hold-out", options->dataset.hold_out_percent,
+                     fmt::format("Per cent of the training samples that become "
+                                 "the test part, if there is none ({})",
+                                 kHoldOutPercent));
   adding->add_option("--samples", options->spec.train_samples,
                      "glyphs: training samples");
   adding->add_option("--test-samples", options->spec.test_samples,
@@ -212,15 +216,15 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
       "  quorate -C my-project dataset add digits optdigits/ --label last\n");
   adding->callback([options, &global] {
     if (options->spec.paths.empty()) {
-      if (options->name != "glyphs") {
+      if (options->dataset.name != "glyphs") {
         throw Error(ErrorKind::usage,
                     fmt::format("dataset add {}: name the folder or files to "
                                 "read, or the word glyphs",
-                                options->name));
+                                options->dataset.name));
       }
       options->spec.paths = {"glyphs"};
     }
-    add(global, options->name, options->spec, options->seed);
+    add(global, options->spec, options->dataset);
   });
 
   CLI::App* listing =

@@ -9,6 +9,7 @@
 #include "server/datasets/csv_set.h"
 #include "server/datasets/idx.h"
 #include "server/datasets/idx_set.h"
+#include "server/datasets/safetensors_set.h"
 
 namespace quorate {
 namespace {
@@ -28,6 +29,8 @@ constexpr std::array kFormats = {
            is_cifar_name, read_cifar_set},
     Format{"csv", "NAME.csv, NAME-test.csv", nullptr, is_csv_name,
            read_csv_set},
+    Format{"safetensors", "NAME.safetensors, NAME-test.safetensors",
+           is_safetensors_head, is_safetensors_name, read_safetensors_set},
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ struct ShardEntry {
 
 struct DatasetManifest {
   std::string name;
-  std::string kind;  // of its source: "glyphs", "idx"
+  std::string kind;  // of its source: "glyphs", "idx", ...
   SampleShape shape;
   std::uint32_t classes = 0;
   std::uint64_t seed = 0;     // of the shuffle

@@ -42,7 +42,7 @@ TEST_CASE("golden: the shards of a set never change") {
   TemporaryFolder folder;
   ObjectStore objects(folder / "objects", folder / "tmp");
   DatasetManifest manifest =
-      build_dataset(open_source(golden_spec("cifar")), "c", 0, objects);
+      build_dataset(open_source(golden_spec("cifar")), {"c"}, objects);
   REQUIRE(manifest.train.size() == 1);
   REQUIRE(manifest.test.size() == 1);
   CHECK(manifest.train[0].hash.hex() ==

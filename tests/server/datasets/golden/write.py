@@ -6,6 +6,7 @@ with something else than its own counterpart.
 """
 
 import gzip
+import json
 import pathlib
 
 
@@ -47,6 +48,41 @@ def write_csv():
                                          for line in lines).encode())
 
 
+def tensor_bytes(first, count, shape):
+    height, width, channels = shape
+    return bytes(pixel(i, y, x, c) for i in range(first, first + count)
+                 for y in range(height) for x in range(width)
+                 for c in range(channels))
+
+
+def safetensors(tensors):
+    """A file of (name, type, shape, data), laid out as the format says."""
+    header, data = {}, b""
+    for name, dtype, shape, part in tensors:
+        header[name] = {"dtype": dtype, "shape": shape,
+                        "data_offsets": [len(data), len(data) + len(part)]}
+        data += part
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def write_safetensors():
+    shape = [2, 3, 2]
+    wide = b"".join(label(i).to_bytes(8, "little") for i in range(3))
+    write("safetensors/both.safetensors", safetensors([
+        ("train_labels", "I64", [3], wide),
+        ("train_images", "U8", [3, *shape], tensor_bytes(0, 3, shape)),
+        ("names", "F32", [1], bytes(4)),
+        ("test_images", "U8", [1, *shape], tensor_bytes(4, 1, shape)),
+        ("test_labels", "U8", [1], bytes([label(4)]))]))
+    write_gzip("safetensors/more.safetensors.gz", safetensors([
+        ("images", "U8", [1, *shape], tensor_bytes(3, 1, shape)),
+        ("labels", "U8", [1], bytes([label(3)]))]))
+    write("safetensors/test.st", safetensors([
+        ("images", "U8", [1, *shape], tensor_bytes(5, 1, shape)),
+        ("labels", "U8", [1], bytes([label(5)]))]))
+
+
 def write(name, data):
     path = pathlib.Path(__file__).parent / name
     path.parent.mkdir(exist_ok=True)
@@ -60,3 +96,4 @@ def write_gzip(name, data):
 if __name__ == "__main__":
     write_cifar()
     write_csv()
+    write_safetensors()
