@@ -68,6 +68,27 @@ std::string class_table(const DatasetManifest& manifest) {
       rows, {{"CLASS", "class"}, {"TRAINING", "samples"}, {"SHARE", "share"}});
 }
 
+std::string added_text(const DatasetManifest& manifest) {
+  return fmt::format(
+      "Added data set {}: {} training and {} test samples, {}x{}x{}, "
+      "{} class{}, {} shard{}.\n{}",
+      manifest.name, samples_of(manifest.train), samples_of(manifest.test),
+      manifest.shape.height, manifest.shape.width, manifest.shape.channels,
+      manifest.classes, manifest.classes == 1 ? "" : "es",
+      manifest.train.size(), manifest.train.size() == 1 ? "" : "s",
+      class_table(manifest));
+}
+
+// A folder that goes when its owner does, however that happens.
+struct ScratchFolder {
+  fs::path path;
+
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
 // What an added set is stored as.
 struct Added {
   DatasetManifest manifest;
@@ -79,26 +100,24 @@ struct Added {
 // may be done beside a running server.
 Added read_and_store(const ProjectFolder& folder, const SourceSpec& spec,
                      const DatasetOptions& options) {
-  fs::path temporary =
-      folder.temporary() / fmt::format("dataset-{}", ::getpid());
+  ScratchFolder scratch{folder.temporary() /
+                        fmt::format("dataset-{}", ::getpid())};
+  ProgressLine line;
+  ObjectStore objects(folder.objects(), scratch.path);
+  DatasetSource source = open_source(
+      spec,
+      [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
+        line.show(progress_text("reading " + fs::path(file).filename().string(),
+                                done, all));
+      });
   Added added;
-  {
-    ProgressLine line;
-    ObjectStore objects(folder.objects(), temporary);
-    DatasetSource source = open_source(
-        spec,
-        [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
-          line.show(progress_text("reading " + file, done, all));
-        });
-    added.manifest = build_dataset(
-        source, options, objects, [&](std::uint64_t done, std::uint64_t all) {
-          line.show(
-              progress_text("writing shards of " + options.name, done, all));
-        });
-    added.guess = source.guess;
-    added.picture = encode_png(sample_grid(source));
-  }
-  fs::remove_all(temporary);
+  added.manifest = build_dataset(
+      source, options, objects, [&](std::uint64_t done, std::uint64_t all) {
+        line.show(
+            progress_text("writing shards of " + options.name, done, all));
+      });
+  added.guess = source.guess;
+  added.picture = encode_png(sample_grid(source));
   return added;
 }
 
@@ -118,22 +137,19 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   auto [manifest, guess, picture] = read_and_store(folder, spec, options);
   write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
-  if (!guess.empty()) {
-    fmt::print(global.json ? stderr : stdout, "{}.\n", guess);
-  }
   if (global.json) {
     fmt::print("{}\n", to_json(manifest));
-    return;
+  } else {
+    fmt::print("{}", added_text(manifest));
   }
-  fmt::print(
-      "Added data set {}: {} training and {} test samples, {}x{}x{}, "
-      "{} class{}, {} shard{}.\n{}"
-      "Samples to look at, a row for each class: {}\n",
-      name, samples_of(manifest.train), samples_of(manifest.test),
-      manifest.shape.height, manifest.shape.width, manifest.shape.channels,
-      manifest.classes, manifest.classes == 1 ? "" : "es",
-      manifest.train.size(), manifest.train.size() == 1 ? "" : "s",
-      class_table(manifest), picture_path.string());
+  if (!guess.empty()) {
+    fmt::print(global.json ? stderr : stdout, "Taken for granted: {}.\n",
+               guess);
+  }
+  if (!global.json) {
+    fmt::print("Samples to look at, a row for each class: {}\n",
+               picture_path.string());
+  }
 }
 
 void list(const GlobalOptions& global) {
