@@ -137,19 +137,12 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   auto [manifest, guess, picture] = read_and_store(folder, spec, options);
   write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
-  if (global.json) {
-    fmt::print("{}\n", to_json(manifest));
-  } else {
-    fmt::print("{}", added_text(manifest));
-  }
-  if (!guess.empty()) {
-    fmt::print(global.json ? stderr : stdout, "Taken for granted: {}.\n",
-               guess);
-  }
-  if (!global.json) {
-    fmt::print("Samples to look at, a row for each class: {}\n",
-               picture_path.string());
-  }
+  fmt::print("{}",
+             global.json ? to_json(manifest) + "\n" : added_text(manifest));
+  std::FILE* remarks = global.json ? stderr : stdout;
+  if (!guess.empty()) fmt::print(remarks, "Taken for granted: {}.\n", guess);
+  fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
+             picture_path.string());
 }
 
 void list(const GlobalOptions& global) {
