@@ -139,7 +139,8 @@ class Demo:
                 raise Failure(f"{settings}: no setting {key}")
         settings.write_text(text)
         dataset = ("demo-data", self.data) if self.data else ("glyphs",)
-        self.terminal.say(self.quorate("dataset", "add", *dataset).strip())
+        added = self.quorate("dataset", "add", *dataset)
+        self.terminal.say(added.splitlines()[0])
         self.quorate("train", "create", RUN, "--dataset", dataset[0],
                      "--rule", self.rule, "--epochs", str(self.epochs),
                      "--local-steps", str(LOCAL_STEPS), "--quorum", "2",

@@ -8,7 +8,7 @@ build_packages=(
   g++ cmake ninja-build pkg-config
   libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
-  libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
+  libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
   python3 # packaging/demo.py
 )
 test_packages=(

@@ -56,6 +56,7 @@ THIRD_PARTY = {
     "boost/": {"server/http"},
     "toml++/": {"server"},
     "zlib.h": {"server/datasets"},
+    "png.h": {"server/datasets"},  # the grid of samples of `dataset add`
     "CLI/": {"server", "client", "client/worker"},
     # The server's use: its own commands talk to run/admin.sock.
     "curl/": {"client", "server"},

@@ -1,5 +1,7 @@
 #include "server/datasets/dataset.h"
 
+#include <algorithm>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,6 +10,9 @@
 #include "base/error.h"
 #include "server/admin/commands.h"
 #include "server/admin/table.h"
+#include "server/datasets/csv_set.h"
+#include "server/datasets/formats.h"
+#include "server/datasets/picture.h"
 #include "server/datasets/readers.h"
 #include "server/project_folder.h"
 
@@ -16,48 +21,129 @@ namespace {
 
 using nlohmann::json;
 
+// One line on a terminal that is written over; nothing elsewhere.
+class ProgressLine {
+ public:
+  ProgressLine() : is_terminal_(::isatty(STDERR_FILENO) != 0) {}
+  ~ProgressLine() { show(""); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text) {
+    if (!is_terminal_ || text == shown_) return;
+    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
+    shown_ = text;
+  }
+
+ private:
+  bool is_terminal_;
+  std::string shown_;
+};
+
+std::string progress_text(const std::string& what, std::uint64_t done,
+                          std::uint64_t all) {
+  std::uint64_t percent = all == 0 ? 100 : 100 * done / all;
+  return fmt::format("{}: {} %", what, percent);
+}
+
+// How the training samples divide into classes; of many classes the extremes.
+std::string class_table(const DatasetManifest& manifest) {
+  constexpr std::size_t kMostRows = 20;
+  const std::vector<std::uint64_t>& counts = manifest.class_counts;
+  if (counts.size() > kMostRows) {
+    auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    return fmt::format(
+        "Training samples of a class: {} (class {}) to {} (class {}).\n",
+        *least, least - counts.begin(), *most, most - counts.begin());
+  }
+  auto all = static_cast<double>(samples_of(manifest.train));
+  json rows = json::array();
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    double share = 100 * static_cast<double>(counts[i]) / all;
+    rows.push_back({{"class", i},
+                    {"samples", counts[i]},
+                    {"share", fmt::format("{:5.1f} %", share)}});
+  }
+  return table(
+      rows, {{"CLASS", "class"}, {"TRAINING", "samples"}, {"SHARE", "share"}});
+}
+
+std::string added_text(const DatasetManifest& manifest) {
+  return fmt::format(
+      "Added data set {}: {} training and {} test samples, {}x{}x{}, "
+      "{} class{}, {} shard{}.\n{}",
+      manifest.name, samples_of(manifest.train), samples_of(manifest.test),
+      manifest.shape.height, manifest.shape.width, manifest.shape.channels,
+      manifest.classes, manifest.classes == 1 ? "" : "es",
+      manifest.train.size(), manifest.train.size() == 1 ? "" : "s",
+      class_table(manifest));
+}
+
+// A folder that goes when its owner does, however that happens.
+struct ScratchFolder {
+  fs::path path;
+
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
+// What an added set is stored as.
+struct Added {
+  DatasetManifest manifest;
+  std::string guess;  // as DatasetSource::guess
+  Bytes picture;      // PNG
+};
+
 // Shards go straight into the object store: they are named by content, so this
 // may be done beside a running server.
-void add(const GlobalOptions& global, const std::string& name,
-         const SourceSpec& spec, std::uint64_t seed) {
+Added read_and_store(const ProjectFolder& folder, const SourceSpec& spec,
+                     const DatasetOptions& options) {
+  ScratchFolder scratch{folder.temporary() /
+                        fmt::format("dataset-{}", ::getpid())};
+  ProgressLine line;
+  ObjectStore objects(folder.objects(), scratch.path);
+  DatasetSource source = open_source(
+      spec,
+      [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
+        line.show(progress_text("reading " + fs::path(file).filename().string(),
+                                done, all));
+      });
+  Added added;
+  added.manifest = build_dataset(
+      source, options, objects, [&](std::uint64_t done, std::uint64_t all) {
+        line.show(
+            progress_text("writing shards of " + options.name, done, all));
+      });
+  objects.sync();
+  added.guess = source.guess;
+  added.picture = encode_png(sample_grid(source));
+  return added;
+}
+
+void add(const GlobalOptions& global, const SourceSpec& spec,
+         const DatasetOptions& options) {
+  const std::string& name = options.name;
   ProjectFolder folder{global.folder};
   load_keys(folder);
   fs::path manifest_path = folder.datasets() / (name + ".json");
+  fs::path picture_path = folder.datasets() / (name + ".png");
   if (fs::exists(manifest_path)) {
     throw Error(ErrorKind::usage,
                 fmt::format("dataset add {}: there is one of this name: choose "
                             "another",
                             name));
   }
-  fs::path temporary =
-      folder.temporary() / fmt::format("dataset-{}", ::getpid());
-  bool is_terminal = ::isatty(STDERR_FILENO) != 0;
-  DatasetManifest manifest;
-  {
-    ObjectStore objects(folder.objects(), temporary);
-    DatasetSource source = open_source(spec);
-    manifest = build_dataset(source, name, seed, objects,
-                             [&](std::uint64_t done, std::uint64_t all) {
-                               if (is_terminal) {
-                                 fmt::print(stderr, "\r{}: {} of {} samples",
-                                            name, done, all);
-                               }
-                             });
-    objects.sync();
-    if (is_terminal) fmt::print(stderr, "\n");
-  }
-  fs::remove_all(temporary);
+  auto [manifest, guess, picture] = read_and_store(folder, spec, options);
+  write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
-  if (global.json) {
-    fmt::print("{}\n", to_json(manifest));
-    return;
-  }
-  fmt::print(
-      "Added data set {}: {} training and {} test samples, {}x{}x{}, "
-      "{} classes, {} shards.\n",
-      name, samples_of(manifest.train), samples_of(manifest.test),
-      manifest.shape.height, manifest.shape.width, manifest.shape.channels,
-      manifest.classes, manifest.train.size());
+  fmt::print("{}",
+             global.json ? to_json(manifest) + "\n" : added_text(manifest));
+  std::FILE* remarks = global.json ? stderr : stdout;
+  if (!guess.empty()) fmt::print(remarks, "Taken for granted: {}.\n", guess);
+  fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
+             picture_path.string());
 }
 
 void list(const GlobalOptions& global) {
@@ -92,9 +178,8 @@ void list(const GlobalOptions& global) {
 
 void add_dataset(CLI::App& app, GlobalOptions& global) {
   struct Options {
-    std::string name;
     SourceSpec spec;
-    std::uint64_t seed = 0;
+    DatasetOptions dataset;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("dataset", "Data sets");
@@ -103,14 +188,31 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
   CLI::App* adding = command->add_subcommand(
       "add", "Cut a data set into shards and store them");
   adding
-      ->add_option("NAME", options->name,
+      ->add_option("NAME", options->dataset.name,
                    "Name of the data set; \"glyphs\" without a path is the "
                    "built-in one")
       ->required();
   adding->add_option("PATH", options->spec.paths,
-                     "A folder with IDX files (plain or .gz), the files "
+                     "A folder with data files (plain or .gz), the files "
                      "themselves, or the word glyphs");
-  adding->add_option("--seed", options->seed, "Of the shuffle");
+  adding
+      ->add_option("--format", options->spec.format,
+                   "Of the files, when their names do not tell it")
+      ->check(CLI::IsMember(format_names()));
+  adding->add_option("--label", options->spec.label_column,
+                     "CSV: the label's column: its number from 1, last, or its "
+                     "name in the header line (1)");
+  adding->add_option_function<std::string>(
+      "--shape",
+      [options](const std::string& text) {
+        options->spec.shape = parse_sample_shape(text);
+      },
+      "CSV: height x width x channels of a line's values, as 28x28x1");
+  adding->add_option("--seed", options->dataset.seed, "Of the shuffle");
+  adding->add_option("--hold-out", options->dataset.hold_out_percent,
+                     fmt::format("Per cent of the training samples that become "
+                                 "the test part, if there is none ({})",
+                                 kHoldOutPercent));
   adding->add_option("--samples", options->spec.train_samples,
                      "glyphs: training samples");
   adding->add_option("--test-samples", options->spec.test_samples,
@@ -119,18 +221,20 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
   adding->footer(
       "Example:\n"
       "  quorate -C my-project dataset add glyphs\n"
-      "  quorate -C my-project dataset add mnist data/mnist/\n");
+      "  quorate -C my-project dataset add mnist data/mnist/\n"
+      "  quorate -C my-project dataset add cifar10 cifar-10-batches-bin/\n"
+      "  quorate -C my-project dataset add digits optdigits/ --label last\n");
   adding->callback([options, &global] {
     if (options->spec.paths.empty()) {
-      if (options->name != "glyphs") {
+      if (options->dataset.name != "glyphs") {
         throw Error(ErrorKind::usage,
                     fmt::format("dataset add {}: name the folder or files to "
                                 "read, or the word glyphs",
-                                options->name));
+                                options->dataset.name));
       }
       options->spec.paths = {"glyphs"};
     }
-    add(global, options->name, options->spec, options->seed);
+    add(global, options->spec, options->dataset);
   });
 
   CLI::App* listing =

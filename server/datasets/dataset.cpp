@@ -31,7 +31,24 @@ void expect_consistent(const SampleSet& set, const DatasetSource& source,
   }
 }
 
-void expect_buildable(const DatasetSource& source, const std::string& name) {
+void expect_hold_out(const DatasetSource& source, std::uint32_t percent,
+                     const std::string& what) {
+  if (percent < 1 || percent > 90) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: hold out {} %: expected 1 to 90", what, percent));
+  }
+  if (source.test.samples() > 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: hold out {} %: it has a test part of its own, "
+                            "of {} samples",
+                            what, percent, source.test.samples()));
+  }
+}
+
+void expect_buildable(const DatasetSource& source,
+                      const DatasetOptions& options) {
+  const std::string& name = options.name;
   if (!is_dataset_name(name)) {
     throw Error(ErrorKind::usage,
                 fmt::format("data set \"{}\": a name has 1 to 64 lower-case "
@@ -48,6 +65,9 @@ void expect_buildable(const DatasetSource& source, const std::string& name) {
                 fmt::format("{}: {} training samples of {} values: nothing to "
                             "train on",
                             what, source.train.samples(), source.shape.size()));
+  }
+  if (options.hold_out_percent) {
+    expect_hold_out(source, *options.hold_out_percent, what);
   }
 }
 
@@ -121,29 +141,30 @@ void expect_dataset_fits(std::uint64_t bytes, const std::string& what) {
 }
 
 DatasetManifest build_dataset(const DatasetSource& source,
-                              const std::string& name, std::uint64_t seed,
+                              const DatasetOptions& options,
                               ObjectStore& objects,
                               const DatasetProgress& progress) {
-  expect_buildable(source, name);
+  expect_buildable(source, options);
   DatasetManifest manifest;
-  manifest.name = name;
+  manifest.name = options.name;
   manifest.kind = source.kind;
   manifest.shape = source.shape;
   manifest.classes = source.classes;
-  manifest.seed = seed;
+  manifest.seed = options.seed;
   manifest.has_own_test = source.test.samples() > 0;
 
   std::size_t samples = source.train.samples();
-  std::vector<std::uint32_t> order = shuffled_order(samples, seed);
+  std::vector<std::uint32_t> order = shuffled_order(samples, options.seed);
   std::span<const std::uint32_t> train(order);
   ShardWriter writer(source.shape, samples + source.test.samples(), objects,
                      progress);
   if (manifest.has_own_test) {
     std::vector<std::uint32_t> own =
-        shuffled_order(source.test.samples(), seed);
+        shuffled_order(source.test.samples(), options.seed);
     manifest.test = writer.write(source.test, own);
   } else {
-    std::size_t held_out = std::max<std::size_t>(samples / 10, 1);
+    std::size_t held_out = std::max<std::size_t>(
+        samples * options.hold_out_percent.value_or(kHoldOutPercent) / 100, 1);
     manifest.test = writer.write(source.train, train.last(held_out));
     train = train.first(samples - held_out);
   }

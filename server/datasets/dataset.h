@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -29,24 +30,33 @@ struct SampleSet {
 
 // A whole data set as its files give it.
 struct DatasetSource {
-  std::string kind;  // "glyphs", "idx"
+  std::string kind;  // "glyphs", "idx", "cifar", ...
   SampleShape shape;
   std::uint32_t classes = 0;  // labels are below it
   SampleSet train;
-  SampleSet test;  // empty: the set has no test part of its own
+  SampleSet test;     // empty: the set has no test part of its own
+  std::string guess;  // what was taken for granted in reading it, for people
 };
 
 using DatasetProgress =
     std::function<void(std::uint64_t samples_done, std::uint64_t samples)>;
 
+struct DatasetOptions {
+  std::string name;
+  std::uint64_t seed = 0;  // of the shuffle
+  // Of a set without a test part of its own, this share of the training samples
+  // becomes it: 1 to 90, kHoldOutPercent if not given.
+  std::optional<std::uint32_t> hold_out_percent{};
+};
+inline constexpr std::uint32_t kHoldOutPercent = 10;
+
 // Writes the shards of `source` into `objects` and returns what the project
-// remembers of them. Training samples are shuffled once, under `seed`; without
-// a test part of its own a tenth of them (at least one sample) becomes the test
-// part. Throws usage if the name cannot be a file's or there are too few
-// samples, denied if the set is too large, corrupt if images, labels and shape
-// disagree.
+// remembers of them. Training samples are shuffled once. Throws usage if the
+// name cannot be a file's, there are too few samples, or some shall be held out
+// of a set that has a test part; denied if the set is too large, corrupt if
+// images, labels and shape disagree.
 DatasetManifest build_dataset(const DatasetSource& source,
-                              const std::string& name, std::uint64_t seed,
+                              const DatasetOptions& options,
                               ObjectStore& objects,
                               const DatasetProgress& progress = {});
 

@@ -6,11 +6,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
-#include "base/bytes.h"
-#include "base/file.h"
+#include "server/datasets/data_file.h"
 
 namespace quorate {
+
+enum class IdxKind { images, labels };
+
+// What a file is that begins with `head`; nullopt for other files.
+std::optional<IdxKind> idx_kind(ByteView head);
 
 struct IdxImages {
   std::uint32_t count = 0;
@@ -21,9 +26,10 @@ struct IdxImages {
 
 // Reads a whole file. Throws io if it cannot be read, and corrupt, naming the
 // file, the place and what was expected, if it is no such file, damaged, too
-// short or too long, or declares more than max_bytes of data. Memory grows with
-// what the file really holds, never with what it declares.
-IdxImages read_idx_images(const fs::path& path, std::uint64_t max_bytes);
-Bytes read_idx_labels(const fs::path& path, std::uint64_t max_bytes);
+// short or too long, or declares more than max_bytes of data.
+IdxImages read_idx_images(const fs::path& path, std::uint64_t max_bytes,
+                          const ReadProgress& progress = {});
+Bytes read_idx_labels(const fs::path& path, std::uint64_t max_bytes,
+                      const ReadProgress& progress = {});
 
 }  // namespace quorate

@@ -10,7 +10,6 @@ namespace {
 
 constexpr const char* kFormat = "quorate dataset v1";
 constexpr JsonLimits kLimits = {64 << 20, 4};
-constexpr std::uint32_t kMaxSide = 1 << 14;
 
 nlohmann::json to_json(const std::vector<ShardEntry>& shards) {
   nlohmann::json list = nlohmann::json::array();
@@ -54,6 +53,17 @@ std::vector<std::uint64_t> counts_of(const JsonFields& fields,
 }
 
 }  // namespace
+
+bool is_sample_shape(const SampleShape& shape) {
+  auto is_within = [](std::uint32_t value, std::uint32_t most) {
+    return value >= 1 && value <= most;
+  };
+  return is_within(shape.height, kMaxSide) &&
+         is_within(shape.width, kMaxSide) &&
+         is_within(shape.channels, kMaxChannels) &&
+         std::uint64_t{shape.height} * shape.width * shape.channels <=
+             kMaxSampleBytes;
+}
 
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards) {
   std::uint64_t samples = 0;
@@ -103,7 +113,7 @@ DatasetManifest manifest_from_json(const std::string& text,
   manifest.kind = fields.text("kind", 64);
   manifest.shape = {fields.integer32("height", 1, kMaxSide),
                     fields.integer32("width", 1, kMaxSide),
-                    fields.integer32("channels", 1, 16)};
+                    fields.integer32("channels", 1, kMaxChannels)};
   manifest.classes = fields.integer32("classes", 1, 256);
   manifest.seed = fields.seed_of_hex("seed");
   manifest.has_own_test = fields.text("test_part", 64) == "own";

@@ -20,7 +20,7 @@ struct ShardEntry {
 
 struct DatasetManifest {
   std::string name;
-  std::string kind;  // of its source: "glyphs", "idx"
+  std::string kind;  // of its source: "glyphs", "idx", ...
   SampleShape shape;
   std::uint32_t classes = 0;
   std::uint64_t seed = 0;     // of the shuffle
@@ -31,6 +31,12 @@ struct DatasetManifest {
 
   bool operator==(const DatasetManifest&) const = default;
 };
+
+// Most of what a sample may measure.
+inline constexpr std::uint32_t kMaxSide = 1 << 14;  // height, width
+inline constexpr std::uint32_t kMaxChannels = 16;
+inline constexpr std::uint32_t kMaxSampleBytes = 1 << 24;  // as a shard's
+bool is_sample_shape(const SampleShape& shape);
 
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards);
 

@@ -1,176 +1,176 @@
 #include "server/datasets/readers.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/datasets/formats.h"
 #include "server/datasets/glyphs.h"
-#include "server/datasets/idx.h"
 
 namespace quorate {
 namespace {
 
-enum class Role { train_images, train_labels, test_images, test_labels };
+// More is no folder of data files, but one of single pictures, say.
+constexpr std::size_t kMaxFiles = 1000;
 
-constexpr std::array<std::string_view, 4> kRoleNames = {
-    "training images", "training labels", "test images", "test labels"};
+struct FoundFile {
+  fs::path path;
+  bool is_named = false;  // by the operator, not found in a folder
+  const Format* format = nullptr;
+};
 
-constexpr std::string_view kLookedFor =
-    "looked for IDX files named like train-images-idx3-ubyte, "
-    "train-labels-idx1-ubyte and, for a test part, t10k-images-idx3-ubyte, "
-    "t10k-labels-idx1-ubyte (also with . for -, also .gz)";
-
-// A file name's words: "train-images.idx3-ubyte.gz" has five.
-std::vector<std::string> words_of(const std::string& file_name) {
-  std::vector<std::string> words(1);
-  for (char c : file_name) {
-    if (c == '-' || c == '.' || c == '_') {
-      words.emplace_back();
-    } else {
-      words.back().push_back(c);
+void add_folder(const fs::path& folder, std::vector<FoundFile>& files) {
+  std::error_code error;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, error)) {
+    std::error_code no_file;  // a link to nothing, say
+    if (!entry.is_regular_file(no_file)) continue;
+    if (files.size() == kMaxFiles) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("data set: {}: more than {} files: name those "
+                              "to read",
+                              folder.string(), kMaxFiles));
     }
+    files.push_back({entry.path(), false, recognise(entry.path())});
   }
-  return words;
+  if (error) {
+    throw Error(ErrorKind::io, fmt::format("read folder {}: {}",
+                                           folder.string(), error.message()));
+  }
 }
 
-// What an IDX file holds, by its name; nullopt for other files.
-std::optional<Role> role_of(const fs::path& path) {
-  std::vector<std::string> words = words_of(path.filename().string());
-  auto has = [&](std::string_view word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  };
-  bool is_test = has("t10k") || has("test");
-  if (has("images") && has("ubyte")) {
-    return is_test ? Role::test_images : Role::train_images;
-  }
-  if (has("labels") && has("ubyte")) {
-    return is_test ? Role::test_labels : Role::train_labels;
-  }
-  return std::nullopt;
-}
-
-// The files that `paths` name: themselves, or what their folder holds.
-std::vector<fs::path> list_files(const std::vector<std::string>& paths) {
-  std::vector<fs::path> files;
+// What `paths` name, in the order of the files' paths, each once.
+std::vector<FoundFile> find_files(const std::vector<std::string>& paths) {
+  std::vector<FoundFile> files;
   for (const std::string& text : paths) {
-    fs::path path(text);
+    fs::path path = fs::path(text).lexically_normal();
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-        if (entry.is_regular_file() && role_of(entry.path())) {
-          files.push_back(entry.path());
-        }
-      }
-    } else if (!fs::is_regular_file(path, error)) {
+      add_folder(path, files);
+    } else if (fs::is_regular_file(path, error)) {
+      files.push_back({path, true, recognise(path)});
+    } else {
       throw Error(ErrorKind::usage,
                   fmt::format("data set: {}: no such file or folder; \"glyphs\""
                               " is built in",
                               text));
-    } else if (!role_of(path)) {
-      throw Error(ErrorKind::usage, fmt::format("data set: {}: unknown kind of "
-                                                "file; {}",
-                                                text, kLookedFor));
-    } else {
-      files.push_back(path);
     }
   }
-  std::sort(files.begin(), files.end());
+  auto before = [](const FoundFile& a, const FoundFile& b) {
+    // The one that is named, if a folder has it too, stays.
+    return std::pair(a.path, b.is_named) < std::pair(b.path, a.is_named);
+  };
+  auto is_same = [](const FoundFile& a, const FoundFile& b) {
+    return a.path == b.path;
+  };
+  std::sort(files.begin(), files.end(), before);
+  files.erase(std::unique(files.begin(), files.end(), is_same), files.end());
   return files;
 }
 
-using FilesByRole = std::array<std::optional<fs::path>, 4>;
+std::vector<fs::path> paths_of(const std::vector<FoundFile>& files) {
+  std::vector<fs::path> paths;
+  for (const FoundFile& file : files) paths.push_back(file.path);
+  return paths;
+}
 
-FilesByRole assign_roles(const std::vector<fs::path>& files) {
-  FilesByRole by_role;
-  for (const fs::path& file : files) {
-    auto role = static_cast<std::size_t>(*role_of(file));
-    if (by_role[role]) {
+// The one format that all recognised files have.
+const Format& common_format(const std::vector<FoundFile>& files,
+                            const std::string& where) {
+  const Format* common = nullptr;
+  for (const FoundFile& file : files) {
+    if (file.format == nullptr && file.is_named) {
       throw Error(ErrorKind::usage,
-                  fmt::format("data set: two files of {}: {} and {}; name the "
-                              "files to use",
-                              kRoleNames[role], by_role[role]->string(),
-                              file.string()));
+                  fmt::format("data set: {}: unknown kind of file; {}",
+                              file.path.string(), looked_for()));
     }
-    by_role[role] = file;
+    if (common != nullptr && file.format != nullptr && file.format != common) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("data set: {}: files of two formats, {} and {}: "
+                              "say --format, or name the files; found: {}",
+                              where, common->name, file.format->name,
+                              names_of(paths_of(files))));
+    }
+    if (file.format != nullptr) common = file.format;
   }
-  return by_role;
+  if (common == nullptr) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: {}: no data; found: {}; {}", where,
+                            names_of(paths_of(files)), looked_for()));
+  }
+  return *common;
 }
 
-void expect_pair(const FilesByRole& files, Role images, Role labels,
-                 bool is_required, const std::string& where) {
-  auto i = static_cast<std::size_t>(images);
-  auto l = static_cast<std::size_t>(labels);
-  if (files[i] && files[l]) return;
-  if (!files[i] && !files[l] && !is_required) return;
-  std::string_view missing = kRoleNames[files[i] ? l : i];
-  std::string found;
-  for (const std::optional<fs::path>& file : files) {
-    if (file) found += (found.empty() ? "" : ", ") + file->filename().string();
+// A file and its .gz beside it would count every sample twice.
+void expect_no_twins(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    fs::path packed = file;
+    packed += ".gz";
+    if (std::binary_search(files.begin(), files.end(), packed)) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("data set: {} and {} hold the same: name the "
+                              "files to use",
+                              file.string(), packed.string()));
+    }
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("data set: {}: no {}: {}; found: {}", where, missing,
-                          kLookedFor, found.empty() ? "none" : found));
 }
 
-// Reads one part into `source`, whose shape it sets or must match.
-SampleSet read_part(const fs::path& images_path, const fs::path& labels_path,
-                    std::uint64_t max_bytes, DatasetSource& source) {
-  IdxImages images = read_idx_images(images_path, max_bytes);
-  SampleSet part{std::move(images.pixels),
-                 read_idx_labels(labels_path, max_bytes)};
-  if (part.samples() != images.count) {
-    throw Error(
-        ErrorKind::corrupt,
-        fmt::format("{} has {} images, {} has {} labels", images_path.string(),
-                    images.count, labels_path.string(), part.samples()));
+// The files of `format` among those found; with --format every file that the
+// operator named is one.
+SourceFiles files_of(const std::vector<FoundFile>& found, const Format& format,
+                     bool is_forced) {
+  SourceFiles files;
+  for (const FoundFile& file : found) {
+    if (file.format != &format && !(is_forced && file.is_named)) continue;
+    (is_test_file(file.path) ? files.test : files.train).push_back(file.path);
   }
-  SampleShape shape{images.height, images.width, 1};
-  if (source.shape.size() != 0 && shape != source.shape) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: images of {} x {}, the training part has "
-                            "{} x {}",
-                            images_path.string(), shape.height, shape.width,
-                            source.shape.height, source.shape.width));
-  }
-  source.shape = shape;
-  for (std::uint8_t label : part.labels) {
-    source.classes = std::max(source.classes, std::uint32_t{label} + 1);
-  }
-  return part;
+  expect_no_twins(files.train);
+  expect_no_twins(files.test);
+  return files;
 }
 
-DatasetSource read_idx(const std::vector<std::string>& paths) {
-  FilesByRole files = assign_roles(list_files(paths));
-  std::string where = fmt::format("{}", fmt::join(paths, " "));
-  expect_pair(files, Role::train_images, Role::train_labels, true, where);
-  expect_pair(files, Role::test_images, Role::test_labels, false, where);
-
-  DatasetSource source;
-  source.kind = "idx";
-  source.train = read_part(*files[0], *files[1], kMaxDatasetBytes, source);
-  if (files[2]) {
-    std::uint64_t left = kMaxDatasetBytes - source.train.images.size();
-    source.test = read_part(*files[2], *files[3], left, source);
+DatasetSource read_files(const SourceSpec& spec, const ReadProgress& progress) {
+  std::string where;
+  for (const std::string& path : spec.paths) {
+    where += (where.empty() ? "" : " ") + path;
+  }
+  bool is_forced = !spec.format.empty();
+  std::vector<FoundFile> found = find_files(spec.paths);
+  const Format& format =
+      is_forced ? format_named(spec.format) : common_format(found, where);
+  if (format.name != "csv" && (spec.shape || !spec.label_column.empty())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: {}: --label and --shape are for CSV, "
+                            "these files are {}",
+                            where, format.name));
+  }
+  SourceFiles files = files_of(found, format, is_forced);
+  DatasetSource source = format.read(files, spec, progress);
+  if (source.train.samples() == 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: {}: no training samples; looked for {} "
+                            "({}); found: {}",
+                            where, format.name, format.looked_for,
+                            names_of(paths_of(found))));
   }
   return source;
 }
 
 }  // namespace
 
-DatasetSource open_source(const SourceSpec& spec) {
+DatasetSource open_source(const SourceSpec& spec,
+                          const ReadProgress& progress) {
   if (spec.paths.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("data set: no source given: name \"glyphs\" or a "
                             "folder; {}",
-                            kLookedFor));
+                            looked_for()));
   }
   if (spec.paths.size() == 1 && spec.paths[0] == "glyphs") {
     return glyphs_source(spec.train_samples, spec.test_samples, spec.seed);
   }
-  return read_idx(spec.paths);
+  return read_files(spec, progress);
 }
 
 }  // namespace quorate

@@ -1,28 +1,17 @@
 // Where a data set comes from: the built-in one, or files of a known format.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "server/datasets/dataset.h"
+#include "server/datasets/source.h"
 
 namespace quorate {
 
-struct SourceSpec {
-  // {"glyphs"}: the built-in set. Else one folder, or the files themselves.
-  std::vector<std::string> paths;
-  // Of glyphs only.
-  std::uint32_t train_samples = 60000;
-  std::uint32_t test_samples = 10000;
-  std::uint64_t seed = 0;
-};
-
-// Reads the whole set. IDX files are recognised by their names, for example
-// train-images-idx3-ubyte.gz and t10k-labels.idx1-ubyte; the test part may be
-// missing. Throws usage, listing what was looked for and what was found, if
-// the files do not make a set; denied if it is too large; corrupt or io for a
-// file that is damaged or cannot be read.
-DatasetSource open_source(const SourceSpec& spec);
+// Reads the whole set. The format of files is recognised from their first
+// bytes where it has a mark there, else from their names; in a folder, files of
+// no known format are passed over. Files whose names have the word test or t10k
+// are the test part, which may be missing. Throws usage, listing what was
+// looked for and what was found, if the files do not make a set; denied if it
+// is too large; corrupt or io for a file that is damaged or cannot be read.
+DatasetSource open_source(const SourceSpec& spec,
+                          const ReadProgress& progress = {});
 
 }  // namespace quorate

@@ -45,7 +45,7 @@ DatasetManifest tiny_dataset(ObjectStore& objects) {
     }
     source.train.labels.push_back(static_cast<std::uint8_t>(label));
   }
-  return build_dataset(source, "tiny", 0, objects);
+  return build_dataset(source, {"tiny"}, objects);
 }
 
 Forgery lie(std::uint8_t salt) {

@@ -65,7 +65,7 @@ TEST_CASE("every sample lands in exactly one place, shuffled") {
   DatasetSource source = source_of(2 * kShardSamples + 100, 50);
   std::vector<std::pair<std::uint64_t, std::uint64_t>> progress;
   DatasetManifest manifest =
-      build_dataset(source, "n", 0, project.objects,
+      build_dataset(source, {"n", 0}, project.objects,
                     [&](std::uint64_t done, std::uint64_t all) {
                       progress.emplace_back(done, all);
                     });
@@ -95,7 +95,7 @@ TEST_CASE("every sample lands in exactly one place, shuffled") {
 TEST_CASE("without a test part a tenth is held out and never trained on") {
   Project project;
   DatasetManifest manifest =
-      build_dataset(source_of(1005, 0), "n", 1, project.objects);
+      build_dataset(source_of(1005, 0), {"n", 1}, project.objects);
   CHECK(!manifest.has_own_test);
   std::vector<std::uint32_t> train = project.numbers(manifest.train);
   std::vector<std::uint32_t> test = project.numbers(manifest.test);
@@ -106,10 +106,31 @@ TEST_CASE("without a test part a tenth is held out and never trained on") {
   CHECK(all.size() == 1005);
 }
 
+TEST_CASE("the share that is held out can be said") {
+  Project project;
+  DatasetManifest manifest =
+      build_dataset(source_of(1005, 0), {"n", 1, 25}, project.objects);
+  CHECK(samples_of(manifest.test) == 251);
+  CHECK(samples_of(manifest.train) == 754);
+  manifest = build_dataset(source_of(2, 0), {"n", 1, 90}, project.objects);
+  CHECK(samples_of(manifest.test) == 1);
+
+  auto refuse = [&](const DatasetSource& source, std::uint32_t percent) {
+    return error_of(ErrorKind::usage, [&] {
+      (void)build_dataset(source, {"n", 1, percent}, project.objects);
+    });
+  };
+  for (std::uint32_t percent : {0U, 91U}) {
+    CHECK(contains(refuse(source_of(100, 0), percent), "expected 1 to 90"));
+  }
+  CHECK(contains(refuse(source_of(100, 7), 10),
+                 "a test part of its own, of 7 samples"));
+}
+
 TEST_CASE("class counts are those of the training shards") {
   Project project;
   DatasetManifest manifest =
-      build_dataset(source_of(203, 0), "n", 2, project.objects);
+      build_dataset(source_of(203, 0), {"n", 2}, project.objects);
   std::vector<std::uint64_t> counted(5);
   for (std::uint32_t number : project.numbers(manifest.train)) {
     ++counted[number % 5];
@@ -120,10 +141,10 @@ TEST_CASE("class counts are those of the training shards") {
 TEST_CASE("the seed alone decides the shards") {
   Project project;
   DatasetSource source = source_of(500, 0);
-  DatasetManifest first = build_dataset(source, "n", 9, project.objects);
+  DatasetManifest first = build_dataset(source, {"n", 9}, project.objects);
   Project other;
-  CHECK(build_dataset(source, "n", 9, other.objects) == first);
-  CHECK(build_dataset(source, "n", 10, other.objects).train != first.train);
+  CHECK(build_dataset(source, {"n", 9}, other.objects) == first);
+  CHECK(build_dataset(source, {"n", 10}, other.objects).train != first.train);
 }
 
 TEST_CASE("sources that contradict themselves are refused") {
@@ -131,7 +152,7 @@ TEST_CASE("sources that contradict themselves are refused") {
   auto refuse = [&](ErrorKind kind, const DatasetSource& source,
                     const std::string& name) {
     return error_of(
-        kind, [&] { (void)build_dataset(source, name, 0, project.objects); });
+        kind, [&] { (void)build_dataset(source, {name}, project.objects); });
   };
   DatasetSource source = source_of(20, 0);
   CHECK(contains(refuse(ErrorKind::usage, source, "../x"), "../x"));

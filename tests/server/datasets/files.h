@@ -11,6 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "server/datasets/source.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {
@@ -56,6 +57,36 @@ inline fs::path write_gzip(const fs::path& path, ByteView bytes) {
           static_cast<int>(bytes.size()));
   REQUIRE(gzclose(file) == Z_OK);
   return path;
+}
+
+// What golden/write.py puts into its files: sample `number` at row y, column x,
+// channel c, and its label.
+inline Bytes golden_images(std::uint32_t first, std::uint32_t count,
+                           const SampleShape& shape) {
+  Bytes pixels;
+  for (std::uint32_t number = first; number < first + count; ++number) {
+    for (std::uint32_t y = 0; y < shape.height; ++y) {
+      for (std::uint32_t x = 0; x < shape.width; ++x) {
+        for (std::uint32_t c = 0; c < shape.channels; ++c) {
+          pixels.push_back(
+              static_cast<std::uint8_t>(7 * number + 3 * y + 5 * x + 11 * c));
+        }
+      }
+    }
+  }
+  return pixels;
+}
+
+inline Bytes golden_labels(std::uint32_t first, std::uint32_t count) {
+  Bytes labels;
+  for (std::uint32_t number = first; number < first + count; ++number) {
+    labels.push_back(static_cast<std::uint8_t>(number * 3 % 10));
+  }
+  return labels;
+}
+
+inline SourceSpec golden_spec(const char* folder) {
+  return {{(fs::path(QUORATE_GOLDEN) / folder).string()}};
 }
 
 // The text of the Error of this kind that `act` throws; fails without one.
