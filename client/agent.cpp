@@ -25,7 +25,7 @@ Agent::Agent(const AgentParts& parts)
     : parts_(parts),
       state_file_(parts.folder / "state.json"),
       state_(state_file_.load()),
-      cache_(parts.folder / "objects", kShardCacheBytes),
+      cache_(parts.folder / "objects"),
       seed_(secret_random_u64()),
       work_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       beat_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
@@ -74,9 +74,7 @@ void Agent::run(const std::atomic<bool>& should_leave) {
 // What the present state calls for; nothing in it waits.
 void Agent::pass() {
   if (computer_->broken()) throw Error(*computer_->broken());
-  bool paused = parts_.is_paused();
-  if (paused != is_paused_) log_info(paused ? "paused" : "resumed");
-  is_paused_ = paused;
+  follow_orders();
   for (std::size_t i = 0; i < state_.tasks.size();) {
     std::size_t before = state_.tasks.size();
     advance(state_.tasks[i]);
@@ -86,6 +84,22 @@ void Agent::pass() {
   beat();
   state_file_.save(state_);
   show_activity();
+}
+
+void Agent::follow_orders() {
+  Orders orders = parts_.orders(computer_->pids());
+  bool paused = !orders.permission.is_granted();
+  if (paused && orders.permission.rest != orders_.permission.rest) {
+    log_info("paused", {{"why", orders.permission.why}});
+  } else if (!paused && is_paused_) {
+    log_info("resumed");
+  }
+  is_paused_ = paused;
+  computer_->set_pace(orders.threads, orders.cpu_percent);
+  if (orders.cache_bytes < orders_.cache_bytes) {
+    cache_.prune(needed_objects(), orders.cache_bytes);
+  }
+  orders_ = std::move(orders);
 }
 
 bool Agent::is_done() const {
@@ -266,11 +280,18 @@ void Agent::show_activity() {
   if (computer_->ready() != nullptr) {
     activity.device = computer_->ready()->device;
   }
-  activity.trouble = trouble_;
-  activity.is_paused = is_paused_;
+  activity.trouble = trouble_.empty() ? orders_.trouble : trouble_;
+  activity.rest = std::string(name_of(orders_.permission.rest));
+  activity.why = orders_.permission.why;
+  activity.threads = orders_.threads;
+  activity.cpu_percent = orders_.cpu_percent;
+  if (parts_.network != nullptr) {
+    activity.received = parts_.network->received;
+    activity.sent = parts_.network->sent;
+  }
   for (const Task& task : state_.tasks) {
-    activity.tasks.push_back(
-        {task.id(), std::string(name_of(task.state)), task.step, task.steps});
+    activity.tasks.push_back({task.id(), std::string(name_of(task.state)),
+                              task.step, task.steps, task.is_busy});
   }
   write_activity(parts_.folder / "activity.json", activity);
 }

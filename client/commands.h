@@ -26,6 +26,14 @@ void run_agent(const fs::path& dir, const std::string& project,
                const RunSettings& settings, ResultTamper* tamper);
 
 void show_status(const fs::path& dir, bool as_json);
-void set_paused(const fs::path& dir, bool paused);
+// duration: "2h"; empty: until resume.
+void pause(const fs::path& dir, const std::string& duration);
+void resume(const fs::path& dir);
+
+void show_prefs(const fs::path& dir, bool as_json);
+void set_pref(const fs::path& dir, const std::string& key,
+              const std::string& value);
+// key: empty for all.
+void reset_prefs(const fs::path& dir, const std::string& key);
 
 }  // namespace quorate::client

@@ -160,12 +160,18 @@ void write_activity(const fs::path& file, const Activity& activity) {
     tasks.push_back({{"result", task.result},
                      {"state", task.state},
                      {"step", task.step},
-                     {"steps", task.steps}});
+                     {"steps", task.steps},
+                     {"busy", task.is_busy}});
   }
   Json json{{"pid", activity.pid},
             {"device", activity.device},
             {"trouble", activity.trouble},
-            {"paused", activity.is_paused},
+            {"rest", activity.rest},
+            {"why", activity.why},
+            {"threads", activity.threads},
+            {"cpu_percent", activity.cpu_percent},
+            {"received", activity.received},
+            {"sent", activity.sent},
             {"tasks", std::move(tasks)}};
   fs::path fresh = file.string() + ".new";
   std::ofstream out(fresh, std::ios::trunc);
@@ -182,12 +188,18 @@ Activity read_activity(const fs::path& file) {
     json.at("pid").get_to(activity.pid);
     json.at("device").get_to(activity.device);
     json.at("trouble").get_to(activity.trouble);
-    json.at("paused").get_to(activity.is_paused);
+    json.at("rest").get_to(activity.rest);
+    json.at("why").get_to(activity.why);
+    json.at("threads").get_to(activity.threads);
+    json.at("cpu_percent").get_to(activity.cpu_percent);
+    json.at("received").get_to(activity.received);
+    json.at("sent").get_to(activity.sent);
     for (const Json& task : json.at("tasks")) {
       activity.tasks.push_back({task.at("result").get<ResultId>(),
                                 task.at("state").get<std::string>(),
                                 task.at("step").get<std::uint32_t>(),
-                                task.at("steps").get<std::uint32_t>()});
+                                task.at("steps").get<std::uint32_t>(),
+                                task.at("busy").get<bool>()});
     }
     return activity;
   } catch (const Error&) {

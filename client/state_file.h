@@ -53,12 +53,18 @@ struct TaskActivity {
   std::string state;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
+  bool is_busy = false;  // with a transfer, or its signature
 };
 struct Activity {
   int pid = 0;
   std::string device;
-  std::string trouble;  // why the project cannot be reached; empty: it can
-  bool is_paused = false;
+  std::string trouble;  // what keeps it from working as it should; empty: none
+  std::string rest = "none";  // name_of(Rest)
+  std::string why;            // it rests
+  std::uint32_t threads = 0;  // of each task
+  std::uint32_t cpu_percent = 0;
+  std::uint64_t received = 0;  // bytes since the agent's start
+  std::uint64_t sent = 0;
   std::vector<TaskActivity> tasks;
 };
 

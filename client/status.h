@@ -1,10 +1,12 @@
 // What `quorate-client status` shows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/data_folder.h"
+#include "client/prefs.h"
 #include "client/state_file.h"
 
 namespace quorate::client {
@@ -16,12 +18,14 @@ struct ProjectStatus {
   std::vector<TaskActivity> tasks;
 };
 struct Status {
-  bool is_paused = false;
+  std::optional<Pause> pause;  // that somebody asked for
+  Prefs prefs;
+  std::int64_t time = 0;  // when it was read, ms since 1970
   std::vector<ProjectStatus> projects;
 };
 
 // Reads the files of the folder; an agent may be running. Throws io, corrupt.
-Status read_status(const DataFolder& folder);
+Status read_status(const DataFolder& folder, std::int64_t unix_ms);
 
 std::string status_json(const Status& status);
 // For people.

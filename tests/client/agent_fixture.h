@@ -19,6 +19,7 @@ class AgentFixture {
   FakeServer server;
   TemporaryFolder folder;
   std::atomic<bool> is_paused{false};
+  std::atomic<std::uint32_t> threads{1};
 
   PublicKey host() const { return identity_.host.public_key(); }
 
@@ -28,16 +29,18 @@ class AgentFixture {
   client::AgentState run(const std::string& device,
                          const std::function<bool()>& enough,
                          bool once = false) {
-    client::AgentParts parts{project_,
-                             identity_,
-                             folder.path(),
-                             [this] { return is_paused.load(); },
-                             [this] { return server.connect(); },
-                             {QUORATE_FAKE_WORKER, device, 1, 100, 0},
-                             1,
-                             once,
-                             clock_,
-                             nullptr};
+    client::AgentParts parts{
+        project_,
+        identity_,
+        folder.path(),
+        [this](const std::vector<int>&) { return orders(); },
+        [this] { return server.connect(); },
+        {QUORATE_FAKE_WORKER, device, 1, 100, 0},
+        1,
+        once,
+        clock_,
+        nullptr,
+        nullptr};
     client::Agent agent(parts);
     std::atomic<bool> leave{false};
     std::jthread watcher([&](const std::stop_token& stop) {
@@ -57,6 +60,13 @@ class AgentFixture {
   }
 
  private:
+  client::Orders orders() const {
+    client::Orders orders;
+    orders.threads = threads;
+    if (is_paused) orders.permission = {client::Rest::paused, "paused"};
+    return orders;
+  }
+
   client::Project project_ = server.project();
   client::Identity identity_{project_.id, sample_key(2), sample_key(3),
                              "alice",     "attic",       "linux"};
