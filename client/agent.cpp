@@ -18,6 +18,10 @@ constexpr std::size_t kMostHeld = 256;
 // A server that says at once that there is nothing is asked again after this.
 constexpr Seconds kShortestPause{1};
 constexpr Seconds kShowEvery{1};
+// How often the project is asked what became of our results; sooner when it has
+// closed one.
+constexpr Seconds kStandingEvery{60};
+constexpr Seconds kStandingSoon{5};
 
 }  // namespace
 
@@ -82,6 +86,7 @@ void Agent::pass() {
   }
   ask_for_work();
   beat();
+  ask_for_standing();
   state_file_.save(state_);
   show_activity();
 }
@@ -210,6 +215,7 @@ void Agent::take_verdicts(const protocol::WorkReply& reply) {
     Task* task = find(id);
     if (task == nullptr || task->state != TaskState::reported) continue;
     enter(*task, TaskState::closed);
+    standing_at_ = std::min(standing_at_, parts_.clock.now() + kStandingSoon);
     log_debug("result_closed", {{"result", id}});
   }
 }
@@ -259,6 +265,22 @@ void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
     ++state_.counters.failed;
   }
   take_verdicts(*outcome.value);
+}
+
+// Only when the project was heard from: opening a session is for others.
+void Agent::ask_for_standing() {
+  Instant now = parts_.clock.now();
+  if (is_learning_ || now < standing_at_ || session_.token().empty()) return;
+  is_learning_ = true;
+  standing_at_ = now + kStandingEvery;
+  // Behind the downloads: nothing waits for it.
+  download_lane_.run<protocol::StandingReply>(
+      [](ProjectApi& api) { return api.standing(); },
+      [this](Outcome<protocol::StandingReply> outcome) {
+        is_learning_ = false;
+        if (!outcome.value) return;  // an older server, or none: ask again
+        write_standing(parts_.folder / "standing.json", *outcome.value);
+      });
 }
 
 // Says once when the project is out of reach, and once when it is back.

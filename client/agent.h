@@ -74,6 +74,7 @@ class Agent {
   void beat();
   void on_beat(Outcome<protocol::WorkReply> outcome,
                const std::vector<protocol::Failure>& told);
+  void ask_for_standing();
   protocol::WorkRequest describe_tasks() const;
   void note_trouble(const std::optional<Error>& error);
   void show_activity();
@@ -116,10 +117,12 @@ class Agent {
   bool is_paused_ = false;
   bool is_asking_ = false;
   bool is_beating_ = false;
+  bool is_learning_ = false;  // its standing
   std::uint32_t work_failures_ = 0;
   std::uint32_t beat_failures_ = 0;
   Instant ask_at_{};
   Instant beat_at_{};
+  Instant standing_at_{};
   Instant show_at_{};
   std::string trouble_;
   // For `once`: a result was reported, or why none will be.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <thread>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -13,6 +15,7 @@
 #include "client/data_folder.h"
 #include "client/governor.h"
 #include "client/host_info.h"
+#include "client/log_file.h"
 #include "client/status.h"
 
 namespace quorate::client {
@@ -114,6 +117,8 @@ void run_agent(const fs::path& dir, const std::string& project_name,
   DataFolder folder(dir);
   FileLock lock = folder.lock();
   Project project = choose_project(folder, project_name);
+  start_logging(LogLevel::info,
+                RotatingLog{log_file(folder.root()).string(), kLogBytes});
   Identity identity{project.id,        folder.account_key(), folder.host_key(),
                     project.user_name, host_name(),          platform_text()};
   SystemClock clock;
@@ -165,6 +170,23 @@ void pause(const fs::path& dir, const std::string& duration) {
 void resume(const fs::path& dir) {
   DataFolder(dir).set_pause(std::nullopt);
   fmt::print("resumed\n");
+}
+
+void show_log(const fs::path& dir, std::size_t lines, bool follow) {
+  LogReader log(DataFolder(dir).root());
+  fmt::print("{}", log.last(lines));
+  if (!follow) return;
+  catch_signals();
+  while (!should_leave) {
+    std::fflush(stdout);
+    std::this_thread::sleep_for(kTick);
+    fmt::print("{}", log.more());
+  }
+}
+
+void run_ui(const fs::path& dir, const UiOptions& options) {
+  catch_signals();
+  serve_ui(dir, options, should_leave);
 }
 
 void show_prefs(const fs::path& dir, bool as_json) {

@@ -1,6 +1,6 @@
 // The volunteer's folder: keys, attached projects, preferences, the pause.
 // Layout:
-//   account.key host.key lock paused prefs.json
+//   account.key host.key lock paused prefs.json client.log client.1.log
 //   projects/FINGERPRINT/{project.json,state.json,activity.json,
 //                         objects/,results/ID/}
 #pragma once
@@ -36,6 +36,7 @@ class DataFolder {
   // nullopt: resume. Durable on return.
   void set_pause(const std::optional<Pause>& pause) const;
 
+  const fs::path& root() const { return root_; }
   fs::path prefs_file() const { return root_ / "prefs.json"; }
 
   fs::path project_folder(const ProjectId& project) const;

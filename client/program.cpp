@@ -23,6 +23,9 @@ struct Arguments {
   RunSettings run;
   bool as_json = false;
   std::string pause_for;
+  std::size_t lines = 50;
+  bool follow = false;
+  UiOptions ui;
   std::string pref_key;
   std::string pref_value;
 
@@ -126,6 +129,33 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
   resuming->callback([&] { action = [&] { resume(arguments.folder()); }; });
 }
 
+void add_log(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(app, arguments, "log",
+                                  "Show what the agent has logged", "log -f");
+  command->add_flag("-f,--follow", arguments.follow,
+                    "go on with what is logged, until Ctrl-C");
+  command->add_option("--lines", arguments.lines, "how many of the last lines")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  command->callback([&] {
+    action = [&] {
+      show_log(arguments.folder(), arguments.lines, arguments.follow);
+    };
+  });
+}
+
+void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(
+      app, arguments, "ui",
+      "Serve a page for your browser, on this machine only, until Ctrl-C",
+      "ui --open");
+  command->add_option("--port", arguments.ui.port, "default: any free one");
+  command->add_flag("--open", arguments.ui.should_open,
+                    "open it in the browser");
+  command->callback(
+      [&] { action = [&] { run_ui(arguments.folder(), arguments.ui); }; });
+}
+
 void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* prefs = add_command(
       app, arguments, "prefs",
@@ -187,7 +217,9 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_detach(app, arguments, action);
   add_run(app, arguments, action, tamper);
   add_small_commands(app, arguments, action);
+  add_log(app, arguments, action);
   add_prefs(app, arguments, action);
+  add_ui(app, arguments, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

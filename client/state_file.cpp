@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -154,6 +155,39 @@ void StateFile::save(const AgentState& state) {
   saved_ = std::move(text);
 }
 
+namespace {
+
+// Whole or not at all for who reads meanwhile, but without waiting for the
+// disk.
+void replace_file(const fs::path& file, const std::string& text) {
+  fs::path fresh = file.string() + ".new";
+  std::ofstream out(fresh, std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
+  fs::rename(fresh, file);
+}
+
+}  // namespace
+
+void write_standing(const fs::path& file,
+                    const protocol::StandingReply& reply) {
+  replace_file(file, protocol::write(reply));
+}
+
+Standing read_standing(const fs::path& file) {
+  try {
+    Standing standing;
+    standing.reply = protocol::parse_standing_reply(read_file(file, 1 << 20));
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return {};
+    standing.asked = std::int64_t{status.st_mtim.tv_sec} * 1000;
+    return standing;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void write_activity(const fs::path& file, const Activity& activity) {
   Json tasks = Json::array();
   for (const TaskActivity& task : activity.tasks) {
@@ -173,12 +207,7 @@ void write_activity(const fs::path& file, const Activity& activity) {
             {"received", activity.received},
             {"sent", activity.sent},
             {"tasks", std::move(tasks)}};
-  fs::path fresh = file.string() + ".new";
-  std::ofstream out(fresh, std::ios::trunc);
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace);
-  out.close();
-  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
-  fs::rename(fresh, file);
+  replace_file(file, json.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
 Activity read_activity(const fs::path& file) {

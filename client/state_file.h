@@ -1,5 +1,5 @@
 // What the agent must not forget when it is killed: state.json, the tasks and
-// the counters. And what only `status` reads: activity.json.
+// the counters. And what only `status` reads: activity.json, standing.json.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "client/task.h"
+#include "protocol/native/messages.h"
 
 namespace quorate::client {
 
@@ -67,6 +68,17 @@ struct Activity {
   std::uint64_t sent = 0;
   std::vector<TaskActivity> tasks;
 };
+
+// What the project said last of this host's results: standing.json, which stays
+// for `status` when no agent runs.
+struct Standing {
+  protocol::StandingReply reply;
+  std::int64_t asked = 0;  // ms since 1970; 0: never
+};
+// Throws io.
+void write_standing(const fs::path& file, const protocol::StandingReply& reply);
+// With `asked` 0 when there is no readable file.
+Standing read_standing(const fs::path& file);
 
 // Replaces the file at once but without waiting for the disk: nothing depends
 // on it. Throws io.

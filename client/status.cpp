@@ -33,6 +33,7 @@ ProjectStatus read_project(const Project& project, const fs::path& folder) {
   status.counters = state.counters;
   status.activity = read_activity(folder / "activity.json");
   if (!is_alive(status.activity.pid)) status.activity = {};
+  status.standing = read_standing(folder / "standing.json");
   status.tasks = status.activity.tasks;
   if (status.activity.pid == 0) {
     for (const Task& task : state.tasks) {
@@ -41,6 +42,13 @@ ProjectStatus read_project(const Project& project, const fs::path& folder) {
     }
   }
   return status;
+}
+
+nlohmann::ordered_json to_json(const Standing& standing) {
+  if (standing.asked == 0) return nullptr;
+  auto json = nlohmann::ordered_json::parse(protocol::write(standing.reply));
+  json["asked"] = standing.asked;
+  return json;
 }
 
 nlohmann::ordered_json to_json(const ProjectStatus& status) {
@@ -72,6 +80,7 @@ nlohmann::ordered_json to_json(const ProjectStatus& status) {
           {"rejected", status.counters.rejected},
           {"cancelled", status.counters.cancelled},
           {"failed", status.counters.failed},
+          {"standing", to_json(status.standing)},
           {"tasks", std::move(tasks)}};
 }
 
@@ -113,6 +122,22 @@ std::string agent_text(const Activity& activity) {
   return text;
 }
 
+std::string standing_text(const Standing& standing) {
+  if (standing.asked == 0) return "";
+  const protocol::StandingReply& reply = standing.reply;
+  std::string text = fmt::format(
+      "  the project says: {} valid, {} invalid, {} pending; credit {:.3f} "
+      "(all your computers: {:.3f})\n",
+      reply.valid, reply.invalid, reply.pending, reply.credit,
+      reply.user_credit);
+  for (const protocol::RunShare& share : reply.runs) {
+    text += fmt::format(
+        "    run {}: {} results are part of the model, in versions {} to {}\n",
+        share.run, share.results, share.first_version, share.last_version);
+  }
+  return text;
+}
+
 std::string project_text(const ProjectStatus& status) {
   const Counters& counters = status.counters;
   std::string text =
@@ -126,9 +151,10 @@ std::string project_text(const ProjectStatus& status) {
   } else {
     text += agent_text(status.activity);
   }
+  text += standing_text(status.standing);
   text += fmt::format(
-      "  results: {} reported, {} accepted, {} rejected, {} cancelled, {} "
-      "failed\n",
+      "  this computer: {} reported, {} accepted, {} rejected, {} cancelled, "
+      "{} failed\n",
       counters.reported, counters.accepted, counters.rejected,
       counters.cancelled, counters.failed);
   for (const TaskActivity& task : status.tasks) text += task_line(task);
@@ -141,7 +167,11 @@ Status read_status(const DataFolder& folder, std::int64_t unix_ms) {
   Status status;
   status.time = unix_ms;
   status.pause = folder.pause(unix_ms);
-  status.prefs = load_prefs(folder.prefs_file());
+  try {
+    status.prefs = load_prefs(folder.prefs_file());
+  } catch (const Error& e) {
+    status.prefs_trouble = e.what();
+  }
   for (const Project& project : folder.projects()) {
     status.projects.push_back(
         read_project(project, folder.project_folder(project.id)));
@@ -158,15 +188,17 @@ std::string status_json(const Status& status) {
       {"paused", status.pause.has_value()},
       {"paused_until", status.pause ? status.pause->until : 0},
       {"prefs", nlohmann::ordered_json::parse(prefs_json(status.prefs))},
+      {"prefs_trouble", status.prefs_trouble},
       {"projects", std::move(projects)}}
       .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string status_text(const Status& status) {
-  if (status.projects.empty()) {
-    return "no project yet: quorate-client attach URL\n";
-  }
   std::string text;
+  if (!status.prefs_trouble.empty()) text += status.prefs_trouble + "\n";
+  if (status.projects.empty()) {
+    return text + "no project yet: quorate-client attach URL\n";
+  }
   if (status.pause) {
     text += fmt::format("paused {}: quorate-client resume goes on\n",
                         pause_text(*status.pause, status.time));

@@ -15,12 +15,14 @@ struct ProjectStatus {
   Project project;
   Counters counters;
   Activity activity;  // pid 0: no agent runs
+  Standing standing;  // asked 0: never heard
   std::vector<TaskActivity> tasks;
 };
 struct Status {
   std::optional<Pause> pause;  // that somebody asked for
   Prefs prefs;
-  std::int64_t time = 0;  // when it was read, ms since 1970
+  std::string prefs_trouble;  // why they cannot be read; else empty
+  std::int64_t time = 0;      // when it was read, ms since 1970
   std::vector<ProjectStatus> projects;
 };
 

@@ -134,6 +134,15 @@ TEST_CASE("a paused agent asks for no work") {
   CHECK(fixture.server.requests("/v1/work") == 0);
 }
 
+TEST_CASE("what the project says of the results is kept for `status`") {
+  AgentFixture fixture;
+  fs::path file = fixture.folder / "standing.json";
+  fixture.run("cpu", [&] { return client::read_standing(file).asked > 0; });
+  client::Standing standing = client::read_standing(file);
+  REQUIRE(standing.reply.runs.size() == 1);
+  CHECK(standing.reply.runs[0].last_version == 90);
+}
+
 TEST_CASE("another number of threads replaces the worker, not the task") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

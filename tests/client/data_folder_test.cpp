@@ -101,8 +101,28 @@ TEST_CASE("projects are added, listed, shown and removed") {
   CHECK(status_json(status).find("\"accepted\": 5") != std::string::npos);
   CHECK(status_text(status).find("Zoë") != std::string::npos);
 
+  protocol::StandingReply reply;
+  reply.host = 1;
+  reply.valid = 40;
+  reply.runs = {{"first", 38, 2, 90}};
+  write_standing(folder.project_folder(project.id) / "standing.json", reply);
+  status = read_status(folder, 1000);
+  CHECK(status_text(status).find("38 results are part of the model, in "
+                                 "versions 2 to 90") != std::string::npos);
+  CHECK(status_json(status).find("\"last_version\": 90") != std::string::npos);
+
   folder.remove_project(project);
   CHECK(folder.projects().empty());
+}
+
+TEST_CASE("a status tells of preferences that cannot be read") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  write_file_durably(folder.prefs_file(), as_bytes("{\"cores\":\"x\"}"));
+  Status status = read_status(folder, 1000);
+  CHECK(status.prefs == Prefs{});
+  CHECK(status_text(status).find("preference cores") != std::string::npos);
+  CHECK(status_json(status).find("preference cores") != std::string::npos);
 }
 
 TEST_CASE("a project file that was changed is refused") {

@@ -20,8 +20,8 @@ int run(std::vector<std::string> words) {
 
 TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
-  for (const char* command :
-       {"attach", "detach", "run", "status", "pause", "resume", "prefs"}) {
+  for (const char* command : {"attach", "detach", "run", "status", "pause",
+                              "resume", "prefs", "log", "ui"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }
@@ -44,6 +44,8 @@ TEST_CASE("wrong usage is told apart from failure") {
   CHECK_FALSE(fs::exists(folder / "paused"));
   CHECK(run({"pause", "--for", "2h", "--dir", dir}) == 0);
   CHECK(run({"pause", "--for", "soon", "--dir", dir}) == 2);
+  CHECK(run({"log", "--lines", "3", "--dir", dir}) == 0);  // there is none yet
+  CHECK(run({"log", "--lines", "-3", "--dir", dir}) == 2);
 }
 
 TEST_CASE("preferences are set and reset") {
@@ -63,6 +65,7 @@ TEST_CASE("preferences are set and reset") {
   CHECK(load_prefs(file).max_load == 30);
   write_file_durably(file, as_bytes("{"));
   CHECK(run({"prefs", "--dir", dir}) == 1);
+  CHECK(run({"status", "--dir", dir}) == 0);  // and says so
   CHECK(run({"prefs", "reset", "--dir", dir}) == 0);
   CHECK(run({"prefs", "--dir", dir}) == 0);
 }
