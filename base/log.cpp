@@ -4,8 +4,11 @@
 #include <vector>
 
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include "base/error.h"
 
 namespace quorate {
 namespace {
@@ -49,20 +52,39 @@ void append_value(std::string& line, const std::string& value) {
   line += '"';
 }
 
-}  // namespace
-
-void start_logging(LogLevel least, const std::string& file) {
+// file: null for standard error only.
+void log_to(LogLevel least, spdlog::sink_ptr file) {
   std::vector<spdlog::sink_ptr> sinks;
   sinks.push_back(std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-  if (!file.empty()) {
-    sinks.push_back(std::make_shared<spdlog::sinks::basic_file_sink_mt>(file));
-  }
+  if (file) sinks.push_back(std::move(file));
   auto logger =
       std::make_shared<spdlog::logger>("quorate", sinks.begin(), sinks.end());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
   logger->set_level(level_of(least));
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(std::move(logger));
+}
+
+template <class Sink, class... Arguments>
+spdlog::sink_ptr open_sink(const std::string& file, Arguments... arguments) {
+  try {
+    return std::make_shared<Sink>(file, arguments...);
+  } catch (const spdlog::spdlog_ex& e) {
+    throw Error(ErrorKind::io,
+                fmt::format("open the log {}: {}", file, e.what()));
+  }
+}
+
+}  // namespace
+
+void start_logging(LogLevel least, const std::string& file) {
+  using Sink = spdlog::sinks::basic_file_sink_mt;
+  log_to(least, file.empty() ? nullptr : open_sink<Sink>(file));
+}
+
+void start_logging(LogLevel least, const RotatingLog& file) {
+  using Sink = spdlog::sinks::rotating_file_sink_mt;
+  log_to(least, open_sink<Sink>(file.path, file.most_bytes, std::size_t{1}));
 }
 
 void log(LogLevel level, std::string_view event,

@@ -19,9 +19,18 @@ struct LogField {
   std::string value;
 };
 
+// A log file that does not grow without end: one that is full becomes
+// "NAME.1.EXT" (client.log: client.1.log), in place of an older one.
+struct RotatingLog {
+  std::string path;
+  std::size_t most_bytes = 1 << 20;
+};
+
 // Where the lines go: standard error, and the file when a path is given.
-// Called once, by main.
+// Called by main; a later call takes the place of an earlier one. Throws io if
+// the file cannot be opened.
 void start_logging(LogLevel least, const std::string& file = {});
+void start_logging(LogLevel least, const RotatingLog& file);
 
 void log(LogLevel level, std::string_view event,
          std::initializer_list<LogField> fields = {});

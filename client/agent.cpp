@@ -18,6 +18,10 @@ constexpr std::size_t kMostHeld = 256;
 // A server that says at once that there is nothing is asked again after this.
 constexpr Seconds kShortestPause{1};
 constexpr Seconds kShowEvery{1};
+// How often the project is asked what became of our results; sooner when it has
+// closed one.
+constexpr Seconds kStandingEvery{60};
+constexpr Seconds kStandingSoon{5};
 
 }  // namespace
 
@@ -25,7 +29,7 @@ Agent::Agent(const AgentParts& parts)
     : parts_(parts),
       state_file_(parts.folder / "state.json"),
       state_(state_file_.load()),
-      cache_(parts.folder / "objects", kShardCacheBytes),
+      cache_(parts.folder / "objects"),
       seed_(secret_random_u64()),
       work_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       beat_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
@@ -74,9 +78,7 @@ void Agent::run(const std::atomic<bool>& should_leave) {
 // What the present state calls for; nothing in it waits.
 void Agent::pass() {
   if (computer_->broken()) throw Error(*computer_->broken());
-  bool paused = parts_.is_paused();
-  if (paused != is_paused_) log_info(paused ? "paused" : "resumed");
-  is_paused_ = paused;
+  follow_orders();
   for (std::size_t i = 0; i < state_.tasks.size();) {
     std::size_t before = state_.tasks.size();
     advance(state_.tasks[i]);
@@ -84,8 +86,25 @@ void Agent::pass() {
   }
   ask_for_work();
   beat();
+  ask_for_standing();
   state_file_.save(state_);
   show_activity();
+}
+
+void Agent::follow_orders() {
+  Orders orders = parts_.orders(computer_->pids());
+  bool paused = !orders.permission.is_granted();
+  if (paused && orders.permission.rest != orders_.permission.rest) {
+    log_info("paused", {{"why", orders.permission.why}});
+  } else if (!paused && is_paused_) {
+    log_info("resumed");
+  }
+  is_paused_ = paused;
+  computer_->set_pace(orders.threads, orders.cpu_percent);
+  if (orders.cache_bytes < orders_.cache_bytes) {
+    cache_.prune(needed_objects(), orders.cache_bytes);
+  }
+  orders_ = std::move(orders);
 }
 
 bool Agent::is_done() const {
@@ -196,6 +215,7 @@ void Agent::take_verdicts(const protocol::WorkReply& reply) {
     Task* task = find(id);
     if (task == nullptr || task->state != TaskState::reported) continue;
     enter(*task, TaskState::closed);
+    standing_at_ = std::min(standing_at_, parts_.clock.now() + kStandingSoon);
     log_debug("result_closed", {{"result", id}});
   }
 }
@@ -247,6 +267,22 @@ void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
   take_verdicts(*outcome.value);
 }
 
+// Only when the project was heard from: opening a session is for others.
+void Agent::ask_for_standing() {
+  Instant now = parts_.clock.now();
+  if (is_learning_ || now < standing_at_ || session_.token().empty()) return;
+  is_learning_ = true;
+  standing_at_ = now + kStandingEvery;
+  // Behind the downloads: nothing waits for it.
+  download_lane_.run<protocol::StandingReply>(
+      [](ProjectApi& api) { return api.standing(); },
+      [this](Outcome<protocol::StandingReply> outcome) {
+        is_learning_ = false;
+        if (!outcome.value) return;  // an older server, or none: ask again
+        write_standing(parts_.folder / "standing.json", *outcome.value);
+      });
+}
+
 // Says once when the project is out of reach, and once when it is back.
 void Agent::note_trouble(const std::optional<Error>& error) {
   if (error && trouble_.empty()) {
@@ -266,11 +302,18 @@ void Agent::show_activity() {
   if (computer_->ready() != nullptr) {
     activity.device = computer_->ready()->device;
   }
-  activity.trouble = trouble_;
-  activity.is_paused = is_paused_;
+  activity.trouble = trouble_.empty() ? orders_.trouble : trouble_;
+  activity.rest = std::string(name_of(orders_.permission.rest));
+  activity.why = orders_.permission.why;
+  activity.threads = orders_.threads;
+  activity.cpu_percent = orders_.cpu_percent;
+  if (parts_.network != nullptr) {
+    activity.received = parts_.network->received;
+    activity.sent = parts_.network->sent;
+  }
   for (const Task& task : state_.tasks) {
-    activity.tasks.push_back(
-        {task.id(), std::string(name_of(task.state)), task.step, task.steps});
+    activity.tasks.push_back({task.id(), std::string(name_of(task.state)),
+                              task.step, task.steps, task.is_busy});
   }
   write_activity(parts_.folder / "activity.json", activity);
 }

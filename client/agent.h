@@ -11,11 +11,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "client/computer.h"
+#include "client/governor.h"
 #include "client/lane.h"
 #include "client/object_cache.h"
 #include "client/object_transfer.h"
@@ -33,13 +36,16 @@ struct AgentParts {
   const Project& project;
   const Identity& identity;
   fs::path folder;  // of the project
-  std::function<bool()> is_paused;
+  // What the volunteer wants now, asked on every pass; given the process ids of
+  // the workers.
+  std::function<Orders(const std::vector<int>&)> orders;
   TransferFactory make_transfer;
   protocol::WorkerOptions worker;
   std::uint32_t tasks = 1;
   bool once = false;
   const Clock& clock;
-  ResultTamper* tamper = nullptr;  // test programs only
+  const Network* network = nullptr;  // for `status` only
+  ResultTamper* tamper = nullptr;    // test programs only
 };
 
 class Agent {
@@ -59,6 +65,7 @@ class Agent {
   // agent.cpp: the loop and the conversation about work.
   void forget_strangers();
   void pass();
+  void follow_orders();
   void ask_for_work();
   std::uint32_t wanted() const;
   void on_work(Outcome<protocol::WorkReply> outcome, Instant asked);
@@ -67,6 +74,7 @@ class Agent {
   void beat();
   void on_beat(Outcome<protocol::WorkReply> outcome,
                const std::vector<protocol::Failure>& told);
+  void ask_for_standing();
   protocol::WorkRequest describe_tasks() const;
   void note_trouble(const std::optional<Error>& error);
   void show_activity();
@@ -94,6 +102,7 @@ class Agent {
   // T&) if it worked, else a retry or the end of the task.
   template <class T, class Job, class Done>
   void run_step(Lane& lane, Task& task, Job job, Done done);
+  std::set<Hash> needed_objects() const;
   fs::path result_folder(ResultId result) const;
 
   AgentParts parts_;
@@ -104,13 +113,16 @@ class Agent {
   Mailbox mailbox_;
   std::uint64_t seed_;  // of retries, so that hosts do not return together
 
+  Orders orders_;
   bool is_paused_ = false;
   bool is_asking_ = false;
   bool is_beating_ = false;
+  bool is_learning_ = false;  // its standing
   std::uint32_t work_failures_ = 0;
   std::uint32_t beat_failures_ = 0;
   Instant ask_at_{};
   Instant beat_at_{};
+  Instant standing_at_{};
   Instant show_at_{};
   std::string trouble_;
   // For `once`: a result was reported, or why none will be.

@@ -1,7 +1,6 @@
 // What the steps of a task do (task.h says when). Each is thin: it hands the
 // long part to a lane or a worker and says what follows.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -316,14 +315,18 @@ void Agent::on_report(Task& task, const ReportAnswer& answer) {
 void Agent::forget(Task& task) {
   fs::remove_all(result_folder(task.id()));
   state_.tasks.erase(state_.tasks.begin() + (&task - state_.tasks.data()));
+  cache_.prune(needed_objects(), orders_.cache_bytes);
+}
+
+std::set<Hash> Agent::needed_objects() const {
   std::set<Hash> needed;
-  for (const Task& other : state_.tasks) {
-    if (!is_uncomputed(other)) continue;
-    for (const ObjectRef& object : other.assignment.objects) {
+  for (const Task& task : state_.tasks) {
+    if (!is_uncomputed(task)) continue;
+    for (const ObjectRef& object : task.assignment.objects) {
       needed.insert(object.hash);
     }
   }
-  cache_.prune(needed);
+  return needed;
 }
 
 }  // namespace quorate::client

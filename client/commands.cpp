@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <thread>
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -11,7 +13,9 @@
 #include "client/agent.h"
 #include "client/attach.h"
 #include "client/data_folder.h"
+#include "client/governor.h"
 #include "client/host_info.h"
+#include "client/log_file.h"
 #include "client/status.h"
 
 namespace quorate::client {
@@ -69,12 +73,13 @@ std::string known_name(const DataFolder& folder, const ProjectId& id) {
   return "";
 }
 
-protocol::WorkerOptions worker_options(const RunSettings& settings) {
+protocol::WorkerOptions worker_options(const RunSettings& settings,
+                                       const Orders& orders) {
   protocol::WorkerOptions options;
   options.program = protocol::find_worker_program();
   options.device = settings.device;
-  options.threads = threads_of_a_task(settings);
-  options.cpu_percent = settings.cpu_percent;
+  options.threads = orders.threads;
+  options.cpu_percent = orders.cpu_percent;
   options.niceness = kWorkerNiceness;
   return options;
 }
@@ -112,21 +117,31 @@ void run_agent(const fs::path& dir, const std::string& project_name,
   DataFolder folder(dir);
   FileLock lock = folder.lock();
   Project project = choose_project(folder, project_name);
+  start_logging(LogLevel::info,
+                RotatingLog{log_file(folder.root()).string(), kLogBytes});
   Identity identity{project.id,        folder.account_key(), folder.host_key(),
                     project.user_name, host_name(),          platform_text()};
   SystemClock clock;
+  Network network;
+  Governor governor(folder, settings, Machine(), clock, network);
   catch_signals();
-  AgentParts parts{
-      project,
-      identity,
-      folder.project_folder(project.id),
-      [&folder] { return folder.is_paused(); },
-      [&project] { return make_curl_transfer(curl_options(project)); },
-      worker_options(settings),
-      settings.tasks,
-      settings.once,
-      clock,
-      tamper};
+  AgentParts parts{project,
+                   identity,
+                   folder.project_folder(project.id),
+                   [&governor](const std::vector<int>& workers) {
+                     return governor.orders(workers);
+                   },
+                   [&project, &network] {
+                     CurlOptions options = curl_options(project);
+                     options.network = &network;
+                     return make_curl_transfer(options);
+                   },
+                   worker_options(settings, governor.orders({})),
+                   settings.tasks,
+                   settings.once,
+                   clock,
+                   &network,
+                   tamper};
   log_info("started", {{"project", project.statement.name},
                        {"url", project.url},
                        {"device", settings.device},
@@ -137,13 +152,68 @@ void run_agent(const fs::path& dir, const std::string& project_name,
 }
 
 void show_status(const fs::path& dir, bool as_json) {
-  Status status = read_status(DataFolder(dir));
+  Status status = read_status(DataFolder(dir), SystemClock().unix_ms());
   fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
 }
 
-void set_paused(const fs::path& dir, bool paused) {
-  DataFolder(dir).set_paused(paused);
-  fmt::print("{}\n", paused ? "paused" : "resumed");
+void pause(const fs::path& dir, const std::string& duration) {
+  std::int64_t now = SystemClock().unix_ms();
+  Pause pause;
+  if (!duration.empty()) {
+    auto length = parse_duration(duration).count() * 1000;
+    pause = {now, now + static_cast<std::int64_t>(length)};
+  }
+  DataFolder(dir).set_pause(pause);
+  fmt::print("paused {}\n", pause_text(pause, now));
+}
+
+void resume(const fs::path& dir) {
+  DataFolder(dir).set_pause(std::nullopt);
+  fmt::print("resumed\n");
+}
+
+void show_log(const fs::path& dir, std::size_t lines, bool follow) {
+  LogReader log(DataFolder(dir).root());
+  fmt::print("{}", log.last(lines));
+  if (!follow) return;
+  catch_signals();
+  while (!should_leave) {
+    std::fflush(stdout);
+    std::this_thread::sleep_for(kTick);
+    fmt::print("{}", log.more());
+  }
+}
+
+void run_ui(const fs::path& dir, const UiOptions& options) {
+  catch_signals();
+  serve_ui(dir, options, should_leave);
+}
+
+void show_prefs(const fs::path& dir, bool as_json) {
+  Prefs prefs = load_prefs(DataFolder(dir).prefs_file());
+  fmt::print("{}", as_json ? prefs_json(prefs) + "\n" : prefs_text(prefs));
+}
+
+void set_pref(const fs::path& dir, const std::string& key,
+              const std::string& value) {
+  const PrefInfo& info = pref_info(key);
+  fs::path file = DataFolder(dir).prefs_file();
+  Prefs prefs = load_prefs(file);
+  set(prefs, info, value);
+  save_prefs(file, prefs);
+  fmt::print("{} {}\n", key, value);
+}
+
+void reset_prefs(const fs::path& dir, const std::string& key) {
+  fs::path file = DataFolder(dir).prefs_file();
+  Prefs prefs;
+  if (!key.empty()) {
+    const PrefInfo& info = pref_info(key);
+    prefs = load_prefs(file);
+    set(prefs, info, value_text(Prefs{}, info));
+  }
+  save_prefs(file, prefs);
+  fmt::print("{} as by default\n", key.empty() ? "all preferences are" : key);
 }
 
 }  // namespace quorate::client

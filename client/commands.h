@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "client/result_signing.h"
 #include "client/settings.h"
+#include "client/ui/ui.h"
 
 namespace quorate::client {
 
@@ -26,6 +27,21 @@ void run_agent(const fs::path& dir, const std::string& project,
                const RunSettings& settings, ResultTamper* tamper);
 
 void show_status(const fs::path& dir, bool as_json);
-void set_paused(const fs::path& dir, bool paused);
+// duration: "2h"; empty: until resume.
+void pause(const fs::path& dir, const std::string& duration);
+void resume(const fs::path& dir);
+
+// Prints the last lines of the agent's log; follow: and goes on with what is
+// written, until SIGINT or SIGTERM.
+void show_log(const fs::path& dir, std::size_t lines, bool follow);
+
+// Serves the local page until SIGINT or SIGTERM.
+void run_ui(const fs::path& dir, const UiOptions& options);
+
+void show_prefs(const fs::path& dir, bool as_json);
+void set_pref(const fs::path& dir, const std::string& key,
+              const std::string& value);
+// key: empty for all.
+void reset_prefs(const fs::path& dir, const std::string& key);
 
 }  // namespace quorate::client

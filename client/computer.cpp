@@ -23,7 +23,7 @@ std::uint64_t job_of(const protocol::WorkerReply& reply) {
 
 Computer::Computer(const protocol::WorkerOptions& options, std::uint32_t count,
                    Mailbox& mailbox, Listener listener)
-    : listener_(std::move(listener)), slots_(count) {
+    : options_(options), listener_(std::move(listener)), slots_(count) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].worker = std::make_unique<WorkerSlot>(
         options, mailbox,
@@ -33,6 +33,26 @@ Computer::Computer(const protocol::WorkerOptions& options, std::uint32_t count,
 
 Computer::~Computer() {
   for (Slot& slot : slots_) slot.worker->begin_to_leave();
+}
+
+void Computer::set_pace(std::uint32_t threads, std::uint32_t cpu_percent) {
+  if (threads == options_.threads && cpu_percent == options_.cpu_percent) {
+    return;
+  }
+  options_.threads = threads;
+  options_.cpu_percent = cpu_percent;
+  for (Slot& slot : slots_) {
+    slot.is_ready = false;
+    slot.worker->restart(options_);
+  }
+}
+
+std::vector<int> Computer::pids() const {
+  std::vector<int> pids;
+  for (const Slot& slot : slots_) {
+    if (int pid = slot.worker->pid(); pid != 0) pids.push_back(pid);
+  }
+  return pids;
 }
 
 bool Computer::is_free() const {
@@ -69,6 +89,9 @@ void Computer::on_event(std::size_t index, const WorkerEvent& event) {
   Slot& slot = slots_[index];
   if (const auto* ended = std::get_if<WorkerEnded>(&event)) {
     on_ended(slot, *ended);
+  } else if (std::holds_alternative<WorkerRestarted>(event)) {
+    slot.is_ready = false;
+    if (slot.result != 0) finish(slot, Stopped{});
   } else {
     on_reply(slot, std::get<protocol::WorkerReply>(event));
   }

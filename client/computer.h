@@ -41,6 +41,12 @@ class Computer {
   // Stops all workers, with checkpoints, within about kStopTime.
   ~Computer();
 
+  // From now on the workers compute with these; those that do otherwise are
+  // replaced, their tasks stopped.
+  void set_pace(std::uint32_t threads, std::uint32_t cpu_percent);
+  // Of the workers that run.
+  std::vector<int> pids() const;
+
   // There is a worker, and nothing for it to do.
   bool is_free() const;
   // What the workers compute on; null until the first one is ready.
@@ -72,6 +78,7 @@ class Computer {
   // The slot becomes idle; its listener hears why.
   void finish(Slot& slot, const ComputeNews& news);
 
+  protocol::WorkerOptions options_;
   Listener listener_;
   std::vector<Slot> slots_;
   std::uint64_t last_job_ = 0;

@@ -66,6 +66,11 @@ std::optional<std::string_view> value_of(std::string_view line,
   return line.substr(name.size());
 }
 
+// Counters start anew when curl repeats a request on a fresh connection.
+std::uint64_t positive(curl_off_t difference) {
+  return difference > 0 ? static_cast<std::uint64_t>(difference) : 0;
+}
+
 // One request under way: what curl's callbacks write to.
 struct Exchange {
   const HttpRequest& request;
@@ -242,6 +247,30 @@ class CurlTransfer final : public Transfer {
     }
   }
 
+  // Again and again during a transfer: the volunteer may change the limits.
+  void limit_speed() {
+    if (options_.network == nullptr) return;
+    set(CURLOPT_MAX_RECV_SPEED_LARGE,
+        static_cast<curl_off_t>(options_.network->down_limit.load()));
+    set(CURLOPT_MAX_SEND_SPEED_LARGE,
+        static_cast<curl_off_t>(options_.network->up_limit.load()));
+  }
+
+  // Bytes of the present transfer that are counted already.
+  struct Moved {
+    curl_off_t received = 0;
+    curl_off_t sent = 0;
+  };
+  void count(Moved& moved) {
+    if (options_.network == nullptr) return;
+    Moved now;
+    curl_easy_getinfo(easy_.get(), CURLINFO_SIZE_DOWNLOAD_T, &now.received);
+    curl_easy_getinfo(easy_.get(), CURLINFO_SIZE_UPLOAD_T, &now.sent);
+    options_.network->received += positive(now.received - moved.received);
+    options_.network->sent += positive(now.sent - moved.sent);
+    moved = now;
+  }
+
   // curl_easy_perform() notices a stop request after up to a second; the multi
   // interface can be woken.
   CURLcode perform(const std::stop_token& stop) {
@@ -250,8 +279,11 @@ class CurlTransfer final : public Transfer {
     std::stop_callback wake(stop, [multi] { curl_multi_wakeup(multi); });
     int running = 1;
     CURLMcode state = CURLM_OK;
+    Moved moved;
     while (state == CURLM_OK && running != 0 && !stop.stop_requested()) {
+      limit_speed();
       state = curl_multi_perform(multi, &running);
+      count(moved);
       if (state == CURLM_OK && running != 0) {
         state = curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
       }

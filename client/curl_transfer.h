@@ -21,7 +21,8 @@ enum class TlsTrust {
 struct CurlOptions {
   std::string base_url;  // "https://host:port"
   TlsTrust trust = TlsTrust::authorities;
-  std::string pin;  // "sha256//..." if pinned
+  std::string pin;             // "sha256//..." if pinned
+  Network* network = nullptr;  // to be obeyed and counted in; outlives all
 };
 
 std::unique_ptr<Transfer> make_curl_transfer(const CurlOptions& options);

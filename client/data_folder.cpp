@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
 
 namespace quorate::client {
 namespace {
+
+constexpr std::uint64_t kMostPauseBytes = 1000;
 
 void make_private_folder(const fs::path& folder) {
   std::error_code failed;
@@ -64,15 +65,24 @@ FileLock DataFolder::lock() const {
   return FileLock(root_ / "lock");
 }
 
-bool DataFolder::is_paused() const {
-  return fs::exists(root_ / "paused");
+std::optional<Pause> DataFolder::pause(std::int64_t unix_ms) const {
+  Pause pause;
+  try {
+    if (!fs::exists(root_ / "paused")) return std::nullopt;
+    pause = parse_pause(read_text_file(root_ / "paused", kMostPauseBytes));
+  } catch (const Error&) {
+    // It is there, but says nothing: until `resume`.
+  }
+  if (!holds(pause, unix_ms)) return std::nullopt;
+  return pause;
 }
 
-void DataFolder::set_paused(bool paused) const {
-  if (paused) {
-    open_file(root_ / "paused", O_WRONLY | O_CREAT);
+void DataFolder::set_pause(const std::optional<Pause>& pause) const {
+  if (pause) {
+    write_file_durably(root_ / "paused", as_bytes(write_pause(*pause)));
   } else {
     fs::remove(root_ / "paused");
+    sync_folder(root_);
   }
 }
 

@@ -1,13 +1,16 @@
-// The volunteer's folder: keys, attached projects, the pause flag. Layout:
-//   account.key host.key lock paused
+// The volunteer's folder: keys, attached projects, preferences, the pause.
+// Layout:
+//   account.key host.key lock paused prefs.json client.log client.1.log
 //   projects/FINGERPRINT/{project.json,state.json,activity.json,
 //                         objects/,results/ID/}
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/crypto.h"
 #include "base/file.h"
+#include "client/pause.h"
 #include "client/project.h"
 
 namespace quorate::client {
@@ -28,8 +31,13 @@ class DataFolder {
   // that holds it.
   FileLock lock() const;
 
-  bool is_paused() const;
-  void set_paused(bool paused) const;
+  // The pause that holds at `unix_ms`, if any.
+  std::optional<Pause> pause(std::int64_t unix_ms) const;
+  // nullopt: resume. Durable on return.
+  void set_pause(const std::optional<Pause>& pause) const;
+
+  const fs::path& root() const { return root_; }
+  fs::path prefs_file() const { return root_ / "prefs.json"; }
 
   fs::path project_folder(const ProjectId& project) const;
   void add_project(const Project& project) const;

@@ -30,8 +30,7 @@ std::optional<Hash> hash_of_name(const fs::path& file) {
 
 }  // namespace
 
-ObjectCache::ObjectCache(fs::path folder, std::uint64_t shard_limit_bytes)
-    : folder_(std::move(folder)), shard_limit_bytes_(shard_limit_bytes) {
+ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
   fs::create_directories(folder_);
 }
 
@@ -69,7 +68,8 @@ void ObjectCache::touch(const ObjectRef& object) const {
   fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
 }
 
-void ObjectCache::prune(const std::set<Hash>& needed) const {
+void ObjectCache::prune(const std::set<Hash>& needed,
+                        std::uint64_t shard_limit_bytes) const {
   std::vector<fs::path> gone;
   std::vector<CachedShard> shards;
   for (const auto& entry : fs::directory_iterator(folder_)) {
@@ -83,7 +83,7 @@ void ObjectCache::prune(const std::set<Hash>& needed) const {
     }
   }
   for (const Hash& hash :
-       superfluous(std::move(shards), needed, shard_limit_bytes_)) {
+       superfluous(std::move(shards), needed, shard_limit_bytes)) {
     gone.push_back(path({ObjectKind::shard, hash, 0}));
   }
   for (const fs::path& file : gone) fs::remove(file);

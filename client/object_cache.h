@@ -21,7 +21,7 @@ namespace quorate::client {
 class ObjectCache {
  public:
   // folder: made if it is not there. Throws io.
-  ObjectCache(fs::path folder, std::uint64_t shard_limit_bytes);
+  explicit ObjectCache(fs::path folder);
 
   bool contains(const ObjectRef& object) const;
   fs::path path(const ObjectRef& object) const;
@@ -35,11 +35,11 @@ class ObjectCache {
   // Marks an object as used now.
   void touch(const ObjectRef& object) const;
   // Removes what is not needed, as the head of this file says.
-  void prune(const std::set<Hash>& needed) const;
+  void prune(const std::set<Hash>& needed,
+             std::uint64_t shard_limit_bytes) const;
 
  private:
   fs::path folder_;
-  std::uint64_t shard_limit_bytes_;
 };
 
 struct CachedShard {

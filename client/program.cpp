@@ -22,6 +22,12 @@ struct Arguments {
   std::string project;
   RunSettings run;
   bool as_json = false;
+  std::string pause_for;
+  std::size_t lines = 50;
+  bool follow = false;
+  UiOptions ui;
+  std::string pref_key;
+  std::string pref_value;
 
   fs::path folder() const {
     return dir.empty() ? default_data_folder() : fs::path(dir);
@@ -85,13 +91,14 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       ->capture_default_str();
   command
       ->add_option("--threads", run.threads,
-                   "threads of each task (default: the cores, shared)")
+                   "threads of each task (default: the cores, shared; the "
+                   "preference says how many)")
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--cpu-percent", run.cpu_percent,
-                   "share of the time that is spent computing")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str();
+                   "share of the time that is spent computing (default: the "
+                   "preference)")
+      ->check(CLI::Range(1, 100));
   command->add_flag("--once", run.once, "report one result, then leave");
   command->callback([&, tamper] {
     action = [&, tamper] {
@@ -108,15 +115,76 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
   status->callback([&] {
     action = [&] { show_status(arguments.folder(), arguments.as_json); };
   });
-  CLI::App* pause =
-      add_command(app, arguments, "pause",
-                  "Stop computing until resume, also after a restart", "pause");
-  pause->callback(
-      [&] { action = [&] { set_paused(arguments.folder(), true); }; });
-  CLI::App* resume =
+  CLI::App* pausing = add_command(
+      app, arguments, "pause",
+      "Stop computing, also after a restart, until resume or for a while",
+      "pause --for 2h");
+  pausing->add_option("--for", arguments.pause_for,
+                      "how long: 90s, 45m, 2h, 1d (default: until resume)");
+  pausing->callback([&] {
+    action = [&] { pause(arguments.folder(), arguments.pause_for); };
+  });
+  CLI::App* resuming =
       add_command(app, arguments, "resume", "Go on computing", "resume");
-  resume->callback(
-      [&] { action = [&] { set_paused(arguments.folder(), false); }; });
+  resuming->callback([&] { action = [&] { resume(arguments.folder()); }; });
+}
+
+void add_log(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(app, arguments, "log",
+                                  "Show what the agent has logged", "log -f");
+  command->add_flag("-f,--follow", arguments.follow,
+                    "go on with what is logged, until Ctrl-C");
+  command->add_option("--lines", arguments.lines, "how many of the last lines")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
+  command->callback([&] {
+    action = [&] {
+      show_log(arguments.folder(), arguments.lines, arguments.follow);
+    };
+  });
+}
+
+void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(
+      app, arguments, "ui",
+      "Serve a page for your browser, on this machine only, until Ctrl-C",
+      "ui --open");
+  command->add_option("--port", arguments.ui.port, "default: any free one");
+  command->add_flag("--open", arguments.ui.should_open,
+                    "open it in the browser");
+  command->callback(
+      [&] { action = [&] { run_ui(arguments.folder(), arguments.ui); }; });
+}
+
+void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* prefs = add_command(
+      app, arguments, "prefs",
+      "Show or change when and how much this computer works; a running agent "
+      "follows within seconds",
+      "prefs set hours \"mon-fri 22:00-07:00; sat,sun 00:00-24:00\"");
+  prefs->add_flag("--json", arguments.as_json, "for programs");
+  prefs->callback([&] {
+    if (action) return;  // set and reset come first
+    action = [&] { show_prefs(arguments.folder(), arguments.as_json); };
+  });
+  CLI::App* setting = add_command(*prefs, arguments, "set", "Set a preference",
+                                  "prefs set max_load 25");
+  setting->add_option("KEY", arguments.pref_key, "one that `prefs` shows")
+      ->required();
+  setting->add_option("VALUE", arguments.pref_value, "its new value")
+      ->required();
+  setting->callback([&] {
+    action = [&] {
+      set_pref(arguments.folder(), arguments.pref_key, arguments.pref_value);
+    };
+  });
+  CLI::App* resetting =
+      add_command(*prefs, arguments, "reset", "Go back to the default",
+                  "prefs reset max_load");
+  resetting->add_option("KEY", arguments.pref_key, "default: all of them");
+  resetting->callback([&] {
+    action = [&] { reset_prefs(arguments.folder(), arguments.pref_key); };
+  });
 }
 
 // Runs what the arguments ask for; the last catch of the program.
@@ -149,6 +217,9 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_detach(app, arguments, action);
   add_run(app, arguments, action, tamper);
   add_small_commands(app, arguments, action);
+  add_log(app, arguments, action);
+  add_prefs(app, arguments, action);
+  add_ui(app, arguments, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

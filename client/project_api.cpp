@@ -162,6 +162,15 @@ protocol::WorkReply ProjectApi::heartbeat(
   return work_exchange("/v1/heartbeat", request);
 }
 
+protocol::StandingReply ProjectApi::standing() {
+  HttpRequest request;
+  request.path = "/v1/hosts/me";
+  request.timeout = kRequestTime;
+  HttpReply reply = exchange(std::move(request));
+  if (reply.status >= 300) throw_refusal(reply, "ask for the host's standing");
+  return protocol::parse_standing_reply(as_bytes(reply.body));
+}
+
 ReportAnswer ProjectApi::report(ResultId result, const SignedHeader& header,
                                 const std::string& upload_session) {
   using Kind = ReportAnswer::Kind;

@@ -20,9 +20,11 @@ fs::path default_data_folder() {
               "name a folder with --dir");
 }
 
-std::uint32_t threads_of_a_task(const RunSettings& settings) {
+std::uint32_t threads_of_a_task(const RunSettings& settings,
+                                std::uint32_t cores) {
   if (settings.threads != 0) return settings.threads;
-  return std::max(1U, physical_cores() / std::max(1U, settings.tasks));
+  if (cores == 0) cores = physical_cores();
+  return std::max(1U, cores / std::max(1U, settings.tasks));
 }
 
 }  // namespace quorate::client

@@ -1,4 +1,5 @@
-// What the volunteer chooses, and the numbers that we chose for them.
+// What the volunteer chooses for one run, and the numbers that we chose for
+// them.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +12,26 @@ namespace quorate::client {
 
 struct RunSettings {
   std::string device = "cpu";
-  std::uint32_t tasks = 1;    // computed at the same time, 1 to 64
-  std::uint32_t threads = 0;  // of each task; 0: the cores, shared fairly
-  std::uint32_t cpu_percent = 100;
-  bool once = false;  // report one result, then leave
+  std::uint32_t tasks = 1;        // computed at the same time, 1 to 64
+  std::uint32_t threads = 0;      // of each task; 0: the cores, shared fairly
+  std::uint32_t cpu_percent = 0;  // 0: what the preferences say
+  bool once = false;              // report one result, then leave
 };
 
 // $XDG_DATA_HOME/quorate, else ~/.local/share/quorate. Throws usage when
 // neither XDG_DATA_HOME nor HOME is set.
 fs::path default_data_folder();
 
-// Threads of one task on this machine.
-std::uint32_t threads_of_a_task(const RunSettings& settings);
+// Threads of one task on this machine. cores: to be used by all tasks, unless
+// the settings say how many each has; 0: all.
+std::uint32_t threads_of_a_task(const RunSettings& settings,
+                                std::uint32_t cores);
 
 // The worker gives way to whatever the volunteer does.
 inline constexpr int kWorkerNiceness = 10;
-// Shards that no task needs at present are kept up to this size: the server
-// likes to send a host more work on the shards that it has.
+// Shards that no task needs at present are kept up to this size, unless the
+// preferences say otherwise: the server likes to send a host more work on the
+// shards that it has.
 inline constexpr std::uint64_t kShardCacheBytes = 1ULL << 30;
 // Disk space that downloads leave to the volunteer.
 inline constexpr std::uint64_t kDiskReserveBytes = 64ULL << 20;

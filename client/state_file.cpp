@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -154,25 +155,59 @@ void StateFile::save(const AgentState& state) {
   saved_ = std::move(text);
 }
 
+namespace {
+
+// Whole or not at all for who reads meanwhile, but without waiting for the
+// disk.
+void replace_file(const fs::path& file, const std::string& text) {
+  fs::path fresh = file.string() + ".new";
+  std::ofstream out(fresh, std::ios::trunc);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
+  fs::rename(fresh, file);
+}
+
+}  // namespace
+
+void write_standing(const fs::path& file,
+                    const protocol::StandingReply& reply) {
+  replace_file(file, protocol::write(reply));
+}
+
+Standing read_standing(const fs::path& file) {
+  try {
+    Standing standing;
+    standing.reply = protocol::parse_standing_reply(read_file(file, 1 << 20));
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return {};
+    standing.asked = std::int64_t{status.st_mtim.tv_sec} * 1000;
+    return standing;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void write_activity(const fs::path& file, const Activity& activity) {
   Json tasks = Json::array();
   for (const TaskActivity& task : activity.tasks) {
     tasks.push_back({{"result", task.result},
                      {"state", task.state},
                      {"step", task.step},
-                     {"steps", task.steps}});
+                     {"steps", task.steps},
+                     {"busy", task.is_busy}});
   }
   Json json{{"pid", activity.pid},
             {"device", activity.device},
             {"trouble", activity.trouble},
-            {"paused", activity.is_paused},
+            {"rest", activity.rest},
+            {"why", activity.why},
+            {"threads", activity.threads},
+            {"cpu_percent", activity.cpu_percent},
+            {"received", activity.received},
+            {"sent", activity.sent},
             {"tasks", std::move(tasks)}};
-  fs::path fresh = file.string() + ".new";
-  std::ofstream out(fresh, std::ios::trunc);
-  out << json.dump(1, ' ', false, Json::error_handler_t::replace);
-  out.close();
-  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
-  fs::rename(fresh, file);
+  replace_file(file, json.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
 Activity read_activity(const fs::path& file) {
@@ -182,12 +217,18 @@ Activity read_activity(const fs::path& file) {
     json.at("pid").get_to(activity.pid);
     json.at("device").get_to(activity.device);
     json.at("trouble").get_to(activity.trouble);
-    json.at("paused").get_to(activity.is_paused);
+    json.at("rest").get_to(activity.rest);
+    json.at("why").get_to(activity.why);
+    json.at("threads").get_to(activity.threads);
+    json.at("cpu_percent").get_to(activity.cpu_percent);
+    json.at("received").get_to(activity.received);
+    json.at("sent").get_to(activity.sent);
     for (const Json& task : json.at("tasks")) {
       activity.tasks.push_back({task.at("result").get<ResultId>(),
                                 task.at("state").get<std::string>(),
                                 task.at("step").get<std::uint32_t>(),
-                                task.at("steps").get<std::uint32_t>()});
+                                task.at("steps").get<std::uint32_t>(),
+                                task.at("busy").get<bool>()});
     }
     return activity;
   } catch (const Error&) {

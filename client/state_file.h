@@ -1,5 +1,5 @@
 // What the agent must not forget when it is killed: state.json, the tasks and
-// the counters. And what only `status` reads: activity.json.
+// the counters. And what only `status` reads: activity.json, standing.json.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "client/task.h"
+#include "protocol/native/messages.h"
 
 namespace quorate::client {
 
@@ -53,14 +54,31 @@ struct TaskActivity {
   std::string state;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
+  bool is_busy = false;  // with a transfer, or its signature
 };
 struct Activity {
   int pid = 0;
   std::string device;
-  std::string trouble;  // why the project cannot be reached; empty: it can
-  bool is_paused = false;
+  std::string trouble;  // what keeps it from working as it should; empty: none
+  std::string rest = "none";  // name_of(Rest)
+  std::string why;            // it rests
+  std::uint32_t threads = 0;  // of each task
+  std::uint32_t cpu_percent = 0;
+  std::uint64_t received = 0;  // bytes since the agent's start
+  std::uint64_t sent = 0;
   std::vector<TaskActivity> tasks;
 };
+
+// What the project said last of this host's results: standing.json, which stays
+// for `status` when no agent runs.
+struct Standing {
+  protocol::StandingReply reply;
+  std::int64_t asked = 0;  // ms since 1970; 0: never
+};
+// Throws io.
+void write_standing(const fs::path& file, const protocol::StandingReply& reply);
+// With `asked` 0 when there is no readable file.
+Standing read_standing(const fs::path& file);
 
 // Replaces the file at once but without waiting for the disk: nothing depends
 // on it. Throws io.

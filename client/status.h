@@ -1,10 +1,12 @@
 // What `quorate-client status` shows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/data_folder.h"
+#include "client/prefs.h"
 #include "client/state_file.h"
 
 namespace quorate::client {
@@ -13,15 +15,19 @@ struct ProjectStatus {
   Project project;
   Counters counters;
   Activity activity;  // pid 0: no agent runs
+  Standing standing;  // asked 0: never heard
   std::vector<TaskActivity> tasks;
 };
 struct Status {
-  bool is_paused = false;
+  std::optional<Pause> pause;  // that somebody asked for
+  Prefs prefs;
+  std::string prefs_trouble;  // why they cannot be read; else empty
+  std::int64_t time = 0;      // when it was read, ms since 1970
   std::vector<ProjectStatus> projects;
 };
 
 // Reads the files of the folder; an agent may be running. Throws io, corrupt.
-Status read_status(const DataFolder& folder);
+Status read_status(const DataFolder& folder, std::int64_t unix_ms);
 
 std::string status_json(const Status& status);
 // For people.

@@ -1,5 +1,7 @@
 #include "client/task.h"
 
+#include <cstdlib>
+
 #include "client/settings.h"
 
 namespace quorate::client {
@@ -12,7 +14,8 @@ Step next_of_computing(const Task& task, const Situation& situation) {
 
 bool is_forgotten(const Task& task, const Situation& situation) {
   constexpr auto kKeepMs = static_cast<Millis>(kKeepReported.count() * 1000);
-  return situation.unix_ms - task.reported > kKeepMs;
+  // In either direction: the clock may have been wrong when it was reported.
+  return std::abs(situation.unix_ms - task.reported) > kKeepMs;
 }
 
 }  // namespace

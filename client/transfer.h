@@ -2,6 +2,7 @@
 // in project_api and object_transfer. The shipped one is curl_transfer.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,6 +14,15 @@
 #include "base/clock.h"
 
 namespace quorate::client {
+
+// Limits that the connections of an agent keep, also for what is under way, and
+// what they have moved. Shared by several threads.
+struct Network {
+  std::atomic<std::uint64_t> down_limit{0};  // bytes a second; 0: none
+  std::atomic<std::uint64_t> up_limit{0};
+  std::atomic<std::uint64_t> received{0};  // bytes of bodies
+  std::atomic<std::uint64_t> sent{0};
+};
 
 enum class HttpMethod { get, head, put, post };
 

@@ -26,10 +26,10 @@ void drain(int event_fd) {
 
 WorkerSlot::WorkerSlot(protocol::WorkerOptions options, Mailbox& mailbox,
                        std::function<void(const WorkerEvent&)> on_event)
-    : options_(std::move(options)),
-      mailbox_(mailbox),
+    : mailbox_(mailbox),
       on_event_(std::move(on_event)),
-      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      options_(std::move(options)) {
   if (!wakeup_) throw_errno("eventfd");
   thread_ =
       std::jthread([this](const std::stop_token& stop) { keep_running(stop); });
@@ -52,24 +52,43 @@ void WorkerSlot::send(protocol::WorkerRequest request) {
   wake();
 }
 
+void WorkerSlot::restart(protocol::WorkerOptions options) {
+  {
+    std::lock_guard lock(mutex_);
+    options_ = std::move(options);
+    is_restart_wanted_ = true;
+  }
+  wake();
+}
+
+protocol::WorkerOptions WorkerSlot::take_options() {
+  std::lock_guard lock(mutex_);
+  is_restart_wanted_ = false;
+  return options_;
+}
+
 void WorkerSlot::wake() {
   std::uint64_t one = 1;
   [[maybe_unused]] ssize_t put = ::write(wakeup_.get(), &one, sizeof one);
 }
 
 void WorkerSlot::keep_running(const std::stop_token& stop) {
-  for (std::uint32_t attempt = 0; !stop.stop_requested(); ++attempt) {
-    if (attempt > 0) wait_before_restart(attempt, stop);
-    if (stop.stop_requested()) return;
+  std::uint32_t failures = 0;
+  while (!stop.stop_requested()) {
     try {
-      protocol::WorkerProcess worker(options_);
+      protocol::WorkerProcess worker(take_options());
+      pid_ = worker.pid();
       forget_requests();
       tell(protocol::WorkerReply(worker.ready()));
       converse(worker, stop);
+      tell(WorkerRestarted{});
     } catch (const Error& e) {
-      is_busy_ = false;
       tell(WorkerEnded{e.kind(), e.what()});
+      pid_ = 0;
+      wait_before_restart(++failures, stop);
     }
+    pid_ = 0;
+    is_busy_ = false;
   }
 }
 
@@ -83,7 +102,7 @@ void WorkerSlot::wait_before_restart(std::uint32_t attempt,
 
 void WorkerSlot::converse(protocol::WorkerProcess& worker,
                           const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
+  while (!stop.stop_requested() && !is_restart_wanted_) {
     drain(wakeup_.get());
     while (forward_request(worker)) {
     }
@@ -93,7 +112,10 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
                         {wakeup_.get(), POLLIN, 0}};
     ::poll(sources, 2, -1);
   }
-  if (!is_busy_) return;
+  if (is_busy_) end_job(worker);
+}
+
+void WorkerSlot::end_job(protocol::WorkerProcess& worker) {
   worker.send(protocol::StopRequest{});
   SystemClock clock;
   Instant deadline = clock.now() + kStopTime;

@@ -170,12 +170,15 @@ class Demo:
             raise Failure(f"the server ended: {' '.join(log[-1:])}")
 
     def attach(self, volunteer):
-        done = subprocess.run(
-            [self.bin / "quorate-client", "attach", "--dir", volunteer.folder,
-             "--name", volunteer.name, self.address],
-            text=True, capture_output=True, check=False)
-        if done.returncode != 0:
-            raise Failure(f"{volunteer.name}: {done.stderr.strip()}")
+        # A demo shall not stand still where the mains are off.
+        for command in (["attach", "--name", volunteer.name, self.address],
+                        ["prefs", "set", "on_battery", "yes"]):
+            done = subprocess.run(
+                [self.bin / "quorate-client", *command, "--dir",
+                 volunteer.folder],
+                text=True, capture_output=True, check=False)
+            if done.returncode != 0:
+                raise Failure(f"{volunteer.name}: {done.stderr.strip()}")
 
     def run_volunteer(self, volunteer):
         program = "quorate-client"

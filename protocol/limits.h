@@ -20,8 +20,12 @@ inline constexpr std::size_t kMaxHolding = 1024;  // results of one host
 inline constexpr std::size_t kMaxAssignments = 64;
 inline constexpr std::size_t kMaxObjects = 8;
 
+inline constexpr std::size_t kMaxRuns = 1000;
+
 inline constexpr double kMaxWaitSeconds = 25;
 inline constexpr double kMaxSeconds = 30 * 86400;  // leases, delays
 inline constexpr double kMaxFlops = 1e18;
+inline constexpr double kMaxCredit = 1e18;
+inline constexpr std::uint64_t kMaxCount = 1ULL << 53;
 
 }  // namespace quorate::protocol

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "protocol/native/messages.h"
+#include "server/standing.h"
 
 namespace quorate {
 namespace {
@@ -73,6 +74,7 @@ void NativeDoor::add_routes(Router& router) {
              kMaxMessage);
   router.add(Method::post, "/v1/hosts", to(this, &NativeDoor::post_host),
              kMaxMessage);
+  router.add(Method::get, "/v1/hosts/me", to(this, &NativeDoor::get_standing));
   router.add(Method::post, "/v1/sessions", to(this, &NativeDoor::post_session),
              kMaxMessage);
   router.add(Method::post, "/v1/work", to(this, &NativeDoor::post_work),
@@ -163,6 +165,14 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
           state_.hosts.user(known.user_id)->name + ": " + known.platform);
     }
     return protocol::write(protocol::HostReply{known.id});
+  });
+}
+
+void NativeDoor::get_standing(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  answer_from_writer(std::move(responder), [this, session] {
+    return protocol::write(standing_of(state_, session->host));
   });
 }
 

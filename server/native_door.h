@@ -22,6 +22,7 @@ class NativeDoor {
  private:
   void post_account(const Request& request, Responder responder);
   void post_host(const Request& request, Responder responder);
+  void get_standing(const Request& request, Responder responder);
   void post_session(const Request& request, Responder responder);
   void post_work(const Request& request, Responder responder);
   void post_heartbeat(const Request& request, Responder responder);

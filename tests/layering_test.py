@@ -32,7 +32,9 @@ LAYERS = {
     "server/datasets": {"base", "workunits"},
     "server": {"base", "workunits", "protocol", "protocol/worker", "validator",
                "server/store", "server/http", "server/datasets"},
-    "client": {"base", "workunits", "protocol", "protocol/worker"},
+    # server/http knows no server: the volunteer's own page is served with it.
+    "client": {"base", "workunits", "protocol", "protocol/worker",
+               "server/http"},
     "client/worker": {"base", "workunits", "workunits/training", "kernels",
                       "protocol", "protocol/worker"},
 }
@@ -66,7 +68,7 @@ THIRD_PARTY = {
 # Headers of the operating system that end in .h.
 SYSTEM = re.compile(
     r"^(sys|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
-    r"stdlib|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs)\.h$")
+    r"stdlib|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCES = {".h", ".cpp", ".cu", ".cl"}

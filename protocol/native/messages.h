@@ -98,6 +98,25 @@ struct ReportReply {
   std::string reason;     // when not accepted
 };
 
+// GET /v1/hosts/me: what became of the results of the host that asks.
+struct RunShare {
+  std::string run;
+  std::uint64_t results = 0;        // valid ones that are part of its model
+  std::uint64_t first_version = 0;  // the first that has one of them
+  std::uint64_t last_version = 0;   // the version that the last came with
+};
+struct StandingReply {
+  HostId host = 0;
+  std::uint64_t valid = 0;
+  std::uint64_t invalid = 0;
+  std::uint64_t errors = 0;       // given up, or never heard of again
+  std::uint64_t pending = 0;      // reported, not yet judged
+  std::uint64_t in_progress = 0;  // sent, not yet reported
+  double credit = 0;              // of the host
+  double user_credit = 0;         // of all hosts of its user
+  std::vector<RunShare> runs;
+};
+
 // The payload statement is JSON too; seal it with SealKind::project.
 std::string write(const ProjectStatement&);
 std::string write(const AccountRequest&);
@@ -108,6 +127,7 @@ std::string write(const SessionReply&);
 std::string write(const WorkRequest&);
 std::string write(const WorkReply&);
 std::string write(const ReportReply&);
+std::string write(const StandingReply&);
 
 ProjectStatement parse_project_statement(ByteView);
 AccountRequest parse_account_request(ByteView);
@@ -118,6 +138,7 @@ SessionReply parse_session_reply(ByteView);
 WorkRequest parse_work_request(ByteView);
 WorkReply parse_work_reply(ByteView);
 ReportReply parse_report_reply(ByteView);
+StandingReply parse_standing_reply(ByteView);
 
 // Errors of every route: {"kind", "message", "retry_after"}.
 struct ErrorReply {

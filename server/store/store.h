@@ -31,6 +31,14 @@ struct RunTotals {
   std::uint64_t samples = 0;  // of assimilated workunits
 };
 
+// What of a host's work is part of a run's model.
+struct HostShare {
+  RunKey run = 0;
+  std::uint64_t results = 0;        // valid ones of assimilated workunits
+  std::uint64_t first_version = 0;  // that one of them is part of
+  std::uint64_t last_version = 0;
+};
+
 // A page of rows for tables: newest first.
 struct Page {
   std::uint64_t limit = 100;
@@ -56,6 +64,7 @@ class Store {
   virtual void update_hosts(std::span<const Host> hosts) = 0;
   virtual std::optional<Host> host_by_key(const PublicKey& key) = 0;
   virtual std::vector<Host> hosts() = 0;
+  virtual std::vector<HostShare> shares_of(HostId host) = 0;  // by run
 
   virtual RunKey insert_run(const Run& run, const RunCursor& cursor) = 0;
   virtual void update_run(const Run& run) = 0;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "tests/support/temporary_folder.h"
 
@@ -51,6 +52,25 @@ TEST_CASE("a level below the least is not written") {
   log_info("said");
   CHECK(log_file.text().find("whisper") == std::string::npos);
   CHECK(log_file.text().find("said") != std::string::npos);
+}
+
+TEST_CASE("a full log moves aside, and one older is kept") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "client.log";
+  start_logging(LogLevel::info, RotatingLog{path.string(), 1000});
+  for (int i = 0; i < 100; ++i) log_info("event", {{"number", i}});
+  start_logging(LogLevel::info);
+  CHECK(fs::file_size(path) <= 1000);
+  CHECK(fs::file_size(folder / "client.1.log") <= 1000);
+  CHECK(read_text_file(path).find("number=99") != std::string::npos);
+  auto files = fs::directory_iterator(folder.path());
+  CHECK(std::distance(begin(files), end(files)) == 2);
+}
+
+TEST_CASE("a log that cannot be opened is told as such") {
+  CHECK_THROWS_WITH_AS(
+      start_logging(LogLevel::info, RotatingLog{"/dev/null/client.log", 1000}),
+      doctest::Contains("open the log /dev/null/client.log"), Error);
 }
 
 }  // namespace quorate

@@ -14,11 +14,37 @@
 
 namespace quorate::test {
 
+// The system's clock, as far as nobody sets it.
+class SettableClock final : public Clock {
+ public:
+  Instant now() const override { return system_.now() + awake_.load(); }
+  std::int64_t unix_ms() const override {
+    return system_.unix_ms() + wall_ms_.load();
+  }
+  // The machine was suspended: only the time of day has gone on, as Linux has
+  // it.
+  void suspend(Seconds time) {
+    wall_ms_ += static_cast<std::int64_t>(time.count() * 1000);
+  }
+  // Time has passed.
+  void advance(Seconds time) {
+    suspend(time);
+    awake_ = awake_.load() + time;
+  }
+
+ private:
+  SystemClock system_;
+  std::atomic<std::int64_t> wall_ms_{0};
+  std::atomic<Seconds> awake_{Seconds(0)};
+};
+
 class AgentFixture {
  public:
   FakeServer server;
   TemporaryFolder folder;
   std::atomic<bool> is_paused{false};
+  std::atomic<std::uint32_t> threads{1};
+  SettableClock clock;
 
   PublicKey host() const { return identity_.host.public_key(); }
 
@@ -28,24 +54,27 @@ class AgentFixture {
   client::AgentState run(const std::string& device,
                          const std::function<bool()>& enough,
                          bool once = false) {
-    client::AgentParts parts{project_,
-                             identity_,
-                             folder.path(),
-                             [this] { return is_paused.load(); },
-                             [this] { return server.connect(); },
-                             {QUORATE_FAKE_WORKER, device, 1, 100, 0},
-                             1,
-                             once,
-                             clock_,
-                             nullptr};
+    client::AgentParts parts{
+        project_,
+        identity_,
+        folder.path(),
+        [this](const std::vector<int>&) { return orders(); },
+        [this] { return server.connect(); },
+        {QUORATE_FAKE_WORKER, device, 1, 100, 0},
+        1,
+        once,
+        clock,
+        nullptr,
+        nullptr};
     client::Agent agent(parts);
     std::atomic<bool> leave{false};
     std::jthread watcher([&](const std::stop_token& stop) {
-      Instant deadline = clock_.now() + Seconds(20);
-      while (!stop.stop_requested() && !enough() && clock_.now() < deadline) {
+      SystemClock real;
+      Instant deadline = real.now() + Seconds(20);
+      while (!stop.stop_requested() && !enough() && real.now() < deadline) {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
-      CHECK(clock_.now() < deadline);
+      CHECK(real.now() < deadline);
       leave = true;
     });
     agent.run(leave);
@@ -57,10 +86,16 @@ class AgentFixture {
   }
 
  private:
+  client::Orders orders() const {
+    client::Orders orders;
+    orders.threads = threads;
+    if (is_paused) orders.permission = {client::Rest::paused, "paused"};
+    return orders;
+  }
+
   client::Project project_ = server.project();
   client::Identity identity_{project_.id, sample_key(2), sample_key(3),
                              "alice",     "attic",       "linux"};
-  SystemClock clock_;
 };
 
 }  // namespace quorate::test

@@ -70,6 +70,59 @@ TEST_CASE("a server that forgot session and upload gets the payload again") {
   CHECK_FALSE(fixture.server.uploaded(1).empty());
 }
 
+TEST_CASE("after a suspend of days the agent goes on by itself") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  bool has_slept = false;
+  // Meanwhile the lease ran out, the unit was done by others, and the server
+  // has forgotten our session.
+  auto sleep = [&](const std::function<void()>& pass) {
+    pass();
+    fixture.server.restart();
+    fixture.server.cancel(1);
+    fixture.server.add_unit(2);
+    has_slept = true;
+  };
+  auto suspend = [&] { fixture.clock.suspend(Seconds(5 * 86400)); };
+  auto set_back = [&] { fixture.clock.suspend(Seconds(-5 * 86400)); };
+  auto advance = [&] { fixture.clock.advance(Seconds(5 * 86400)); };
+  std::function<void()> pass;
+  SUBCASE("as Linux tells time") {
+    pass = suspend;
+  }
+  SUBCASE("all clocks went on") {
+    pass = advance;
+  }
+  SUBCASE("the time of day was set back") {
+    pass = set_back;
+  }
+
+  AgentState end = fixture.run("slow", [&] {
+    if (!has_slept && fs::exists(fixture.result_folder(1))) sleep(pass);
+    return fs::exists(fixture.result_folder(2)) &&
+           !fs::exists(fixture.result_folder(1));
+  });
+  CHECK(end.counters.cancelled == 1);
+  CHECK(end.counters.failed == 0);
+}
+
+TEST_CASE("a result that was computed before a suspend is still reported") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.set_reachable(true);
+  fixture.server.set_refuses_reports(true);
+  bool has_slept = false;
+  fixture.run("cpu", [&] {
+    if (!has_slept && !fixture.server.uploaded(1).empty()) {
+      fixture.clock.suspend(Seconds(5 * 86400));
+      fixture.server.set_refuses_reports(false);
+      has_slept = true;
+    }
+    return fixture.server.has_report(1);
+  });
+  CHECK(fixture.server.has_report(1));
+}
+
 TEST_CASE("a damaged state file is set aside, and work goes on") {
   AgentFixture fixture;
   write_file_durably(fixture.folder / "state.json", as_bytes("{\"version\":"));

@@ -134,6 +134,37 @@ TEST_CASE("a paused agent asks for no work") {
   CHECK(fixture.server.requests("/v1/work") == 0);
 }
 
+TEST_CASE("what the project says of the results is kept for `status`") {
+  AgentFixture fixture;
+  fs::path file = fixture.folder / "standing.json";
+  fixture.run("cpu", [&] { return client::read_standing(file).asked > 0; });
+  client::Standing standing = client::read_standing(file);
+  REQUIRE(standing.reply.runs.size() == 1);
+  CHECK(standing.reply.runs[0].last_version == 90);
+}
+
+TEST_CASE("another number of threads replaces the worker, not the task") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fs::path checkpoint = fixture.result_folder(1) / "checkpoint";
+  bool was_replaced = false;
+
+  AgentState end = fixture.run("slow", [&] {
+    if (fs::exists(fixture.result_folder(1))) fixture.threads = 2;
+    if (!fs::exists(checkpoint)) return false;
+    client::Activity now =
+        client::read_activity(fixture.folder / "activity.json");
+    was_replaced = now.threads == 2 && !now.tasks.empty() &&
+                   now.tasks[0].state == "computing";
+    return was_replaced;
+  });
+
+  CHECK(was_replaced);
+  REQUIRE(end.tasks.size() == 1);
+  CHECK(end.counters.failed == 0);
+  CHECK(end.tasks[0].attempts == 0);
+}
+
 TEST_CASE("leaving stops the worker with a checkpoint") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

@@ -78,6 +78,46 @@ TEST_CASE("an upload says where it stands") {
   CHECK(contains(server.seen().at(0), "Content-Range: bytes 4-9/10\r\n"));
 }
 
+TEST_CASE("bytes are counted, and a limit does not harm them") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n"
+           "12345";
+  });
+  Network network;
+  network.down_limit = 1'000'000;
+  network.up_limit = 1'000'000;
+  auto transfer =
+      make_curl_transfer({server.url(), TlsTrust::authorities, "", &network});
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = "/";
+  request.body = as_bytes("1234567");
+  CHECK(transfer->send(request, {}).body == "12345");
+  CHECK(transfer->send(request, {}).body == "12345");
+  CHECK(network.received == 10);
+  CHECK(network.sent == 14);
+}
+
+TEST_CASE("what arrived of a reply that was cut off reaches the sink") {
+  HttpListener server([](const std::string&) {
+    return "HTTP/1.1 200 OK\r\nContent-Length: 10\r\nConnection: close\r\n"
+           "\r\n0123";
+  });
+  std::string got;
+  HttpRequest request;
+  request.path = "/v1/objects/aa";
+  request.sink = [&](const HttpReply&, ByteView piece) {
+    got += as_text(piece);
+  };
+  try {
+    connect(server)->send(request, {});
+    FAIL_CHECK("was not told");
+  } catch (const Error& e) {
+    CHECK(e.kind() == ErrorKind::unavailable);
+  }
+  CHECK(got == "0123");
+}
+
 TEST_CASE("what a sink throws leaves send") {
   HttpListener server([](const std::string&) {
     return "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\n"

@@ -51,12 +51,36 @@ TEST_CASE("two agents cannot use one folder") {
 TEST_CASE("pause is remembered until resume") {
   test::TemporaryFolder root;
   DataFolder folder(root.path());
-  CHECK_FALSE(folder.is_paused());
-  folder.set_paused(true);
-  folder.set_paused(true);
-  CHECK(DataFolder(root.path()).is_paused());
-  folder.set_paused(false);
-  CHECK_FALSE(folder.is_paused());
+  CHECK_FALSE(folder.pause(1000));
+  folder.set_pause(Pause{});
+  folder.set_pause(Pause{});
+  CHECK(DataFolder(root.path()).pause(1000));
+  folder.set_pause(std::nullopt);
+  folder.set_pause(std::nullopt);
+  CHECK_FALSE(folder.pause(1000));
+}
+
+TEST_CASE("a pause for a while ends by itself, also after a restart") {
+  test::TemporaryFolder root;
+  DataFolder(root.path()).set_pause(Pause{1000, 5000});
+  CHECK(DataFolder(root.path()).pause(4999));
+  CHECK_FALSE(DataFolder(root.path()).pause(5000));
+}
+
+TEST_CASE("a pause that cannot be read is kept until resume") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  std::string text(2000, 'x');
+  SUBCASE("too long") {}
+  SUBCASE("other words") {
+    text = "tomorrow";
+  }
+  SUBCASE("empty, as older clients wrote it") {
+    text = "";
+  }
+  write_file_durably(root / "paused", as_bytes(text));
+  REQUIRE(folder.pause(1000));
+  CHECK(folder.pause(1000)->until == 0);
 }
 
 TEST_CASE("projects are added, listed, shown and removed") {
@@ -73,12 +97,32 @@ TEST_CASE("projects are added, listed, shown and removed") {
   AgentState state;
   state.counters.accepted = 5;
   StateFile(folder.project_folder(project.id) / "state.json").save(state);
-  Status status = read_status(folder);
+  Status status = read_status(folder, 1000);
   CHECK(status_json(status).find("\"accepted\": 5") != std::string::npos);
   CHECK(status_text(status).find("Zoë") != std::string::npos);
 
+  protocol::StandingReply reply;
+  reply.host = 1;
+  reply.valid = 40;
+  reply.runs = {{"first", 38, 2, 90}};
+  write_standing(folder.project_folder(project.id) / "standing.json", reply);
+  status = read_status(folder, 1000);
+  CHECK(status_text(status).find("38 results are part of the model, in "
+                                 "versions 2 to 90") != std::string::npos);
+  CHECK(status_json(status).find("\"last_version\": 90") != std::string::npos);
+
   folder.remove_project(project);
   CHECK(folder.projects().empty());
+}
+
+TEST_CASE("a status tells of preferences that cannot be read") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  write_file_durably(folder.prefs_file(), as_bytes("{\"cores\":\"x\"}"));
+  Status status = read_status(folder, 1000);
+  CHECK(status.prefs == Prefs{});
+  CHECK(status_text(status).find("preference cores") != std::string::npos);
+  CHECK(status_json(status).find("preference cores") != std::string::npos);
 }
 
 TEST_CASE("a project file that was changed is refused") {

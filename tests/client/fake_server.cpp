@@ -186,6 +186,7 @@ HttpReply FakeServer::handle(const HttpRequest& request,
     lock.unlock();
     return work(request, stop, request.path == "/v1/heartbeat");
   }
+  if (request.path == "/v1/hosts/me") return standing();
   if (request.path.rfind("/v1/objects/", 0) == 0) return object(request);
   if (request.path.ends_with("/update")) return update(request);
   return report(request);
@@ -231,6 +232,14 @@ HttpReply FakeServer::work(const HttpRequest& request,
     changed_.wait_for(lock, stop, asked.wait, has_news);
   }
   if (stop.stop_requested()) throw Error(ErrorKind::unavailable, "given up");
+  return status(200, protocol::write(reply));
+}
+
+HttpReply FakeServer::standing() {
+  protocol::StandingReply reply;
+  reply.host = 1;
+  reply.pending = reports_.size();
+  reply.runs = {{"first", 38, 2, 90}};
   return status(200, protocol::write(reply));
 }
 

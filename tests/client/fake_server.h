@@ -61,6 +61,7 @@ class FakeServer {
   client::HttpReply open_session(const client::HttpRequest& request);
   client::HttpReply work(const client::HttpRequest& request,
                          const std::stop_token& stop, bool is_heartbeat);
+  client::HttpReply standing();
   client::HttpReply object(const client::HttpRequest& request);
   client::HttpReply update(const client::HttpRequest& request);
   client::HttpReply report(const client::HttpRequest& request);

@@ -36,20 +36,20 @@ TEST_CASE("a needed shard stays, whatever its age and size") {
 
 TEST_CASE("units and snapshots go with the last task, shards stay") {
   test::TemporaryFolder folder;
-  ObjectCache cache(folder.path(), 1000);
+  ObjectCache cache(folder.path());
   ObjectRef unit = put(cache, ObjectKind::workunit, "unit");
   ObjectRef snapshot = put(cache, ObjectKind::snapshot, "snapshot");
   ObjectRef shard = put(cache, ObjectKind::shard, "shard");
   fs::path part = cache.part({ObjectKind::shard, kA, 5});
   write_file_durably(part, as_bytes("half"));
 
-  cache.prune({snapshot.hash, kA});
+  cache.prune({snapshot.hash, kA}, 1000);
   CHECK_FALSE(cache.contains(unit));
   CHECK(cache.contains(snapshot));
   CHECK(cache.contains(shard));
   CHECK(fs::exists(part));
 
-  cache.prune({});
+  cache.prune({}, 1000);
   CHECK_FALSE(cache.contains(snapshot));
   CHECK(cache.contains(shard));
   CHECK_FALSE(fs::exists(part));
@@ -57,9 +57,9 @@ TEST_CASE("units and snapshots go with the last task, shards stay") {
 
 TEST_CASE("shards over the limit are removed") {
   test::TemporaryFolder folder;
-  ObjectCache cache(folder.path(), 3);
+  ObjectCache cache(folder.path());
   ObjectRef shard = put(cache, ObjectKind::shard, "shard");
-  cache.prune({});
+  cache.prune({}, 3);
   CHECK_FALSE(cache.contains(shard));
 }
 

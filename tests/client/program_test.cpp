@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "client/prefs.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate::client {
@@ -19,8 +20,8 @@ int run(std::vector<std::string> words) {
 
 TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
-  for (const char* command :
-       {"attach", "detach", "run", "status", "pause", "resume"}) {
+  for (const char* command : {"attach", "detach", "run", "status", "pause",
+                              "resume", "prefs", "log", "ui"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }
@@ -41,6 +42,32 @@ TEST_CASE("wrong usage is told apart from failure") {
   CHECK(fs::exists(folder / "paused"));
   CHECK(run({"resume", "--dir", dir}) == 0);
   CHECK_FALSE(fs::exists(folder / "paused"));
+  CHECK(run({"pause", "--for", "2h", "--dir", dir}) == 0);
+  CHECK(run({"pause", "--for", "soon", "--dir", dir}) == 2);
+  CHECK(run({"log", "--lines", "3", "--dir", dir}) == 0);  // there is none yet
+  CHECK(run({"log", "--lines", "-3", "--dir", dir}) == 2);
+}
+
+TEST_CASE("preferences are set and reset") {
+  test::TemporaryFolder folder;
+  std::string dir = folder.path().string();
+  fs::path file = folder / "prefs.json";
+  CHECK(run({"prefs", "set", "cores", "2", "--dir", dir}) == 0);
+  CHECK(run({"prefs", "--dir", dir, "set", "max_load", "30"}) == 0);
+  CHECK(load_prefs(file).cores == 2);
+  CHECK(load_prefs(file).max_load == 30);
+  CHECK(run({"prefs", "--dir", dir, "--json"}) == 0);
+  CHECK(run({"prefs", "set", "cores", "many", "--dir", dir}) == 2);
+  CHECK(run({"prefs", "set", "colour", "2", "--dir", dir}) == 2);
+  CHECK(run({"prefs", "set", "cores", "--dir", dir}) == 2);
+  CHECK(run({"prefs", "reset", "cores", "--dir", dir}) == 0);
+  CHECK(load_prefs(file).cores == 0);
+  CHECK(load_prefs(file).max_load == 30);
+  write_file_durably(file, as_bytes("{"));
+  CHECK(run({"prefs", "--dir", dir}) == 1);
+  CHECK(run({"status", "--dir", dir}) == 0);  // and says so
+  CHECK(run({"prefs", "reset", "--dir", dir}) == 0);
+  CHECK(run({"prefs", "--dir", dir}) == 0);
 }
 
 }  // namespace

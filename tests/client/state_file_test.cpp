@@ -101,10 +101,18 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   test::TemporaryFolder folder;
   fs::path path = folder / "activity.json";
   CHECK(read_activity(path).pid == 0);
-  write_activity(path, {4711, "cpu", "", true, {{7, "computing", 3, 20}}});
+  Activity activity;
+  activity.pid = 4711;
+  activity.rest = "battery";
+  activity.why = "on battery";
+  activity.sent = 12;
+  activity.tasks = {{7, "computing", 3, 20, false}};
+  write_activity(path, activity);
   Activity back = read_activity(path);
   CHECK(back.pid == 4711);
-  CHECK(back.is_paused);
+  CHECK(back.rest == "battery");
+  CHECK(back.why == "on battery");
+  CHECK(back.sent == 12);
   REQUIRE(back.tasks.size() == 1);
   CHECK(back.tasks[0].step == 3);
 }

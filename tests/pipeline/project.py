@@ -169,6 +169,8 @@ class Volunteer(Process):
     def attach(self, server):
         self.stage.run(self.program, "attach", "--dir", self.folder,
                        server.address(), "--name", self.name)
+        # A test shall not stand still where the mains are off.
+        self.order("prefs", "set", "on_battery", "yes")
         return self
 
     def start(self):

@@ -50,6 +50,7 @@ constexpr Pair kPairs[] = {
     {"WorkRequest", "work request"},
     {"WorkReply", "work reply"},
     {"ReportReply", "report reply"},
+    {"StandingReply", "standing reply"},
     {"Error", "error reply"},
 };
 
@@ -96,6 +97,10 @@ TEST_CASE("the document's bounds are the readers' bounds") {
   CHECK(schemas["ProjectStatement"]["properties"]["url"]["maxLength"] ==
         kMaxUrl);
   CHECK(schemas["Error"]["properties"]["message"]["maxLength"] == kMaxReason);
+  const json& standing = schemas["StandingReply"]["properties"];
+  CHECK(standing["runs"]["maxItems"] == kMaxRuns);
+  CHECK(standing["valid"]["maximum"] == kMaxCount);
+  CHECK(standing["credit"]["maximum"] == kMaxCredit);
 }
 
 TEST_CASE("every kind of object is in the document") {

@@ -58,6 +58,12 @@ std::vector<Sample> native_samples() {
        with(parse_work_reply)},
       {"report reply", R"({"accepted":false,"reason":"too late"})",
        with(parse_report_reply)},
+      {"standing reply",
+       R"({"host":17,"valid":40,"invalid":1,"errors":2,"pending":3,)"
+       R"("in_progress":1,"credit":12.5,"user_credit":20.0,)"
+       R"("runs":[{"run":"first","results":38,"first_version":2,)"
+       R"("last_version":90}]})",
+       with(parse_standing_reply)},
       {"error reply",
        R"({"kind":"new session","message":"make one","retry_after":1.0})",
        with(parse_error_reply)},

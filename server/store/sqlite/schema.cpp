@@ -218,9 +218,45 @@ CREATE TABLE events (
 ) STRICT;
 )sql";
 
+// What a host's results became: counted with the ledger, for the volunteers
+// ask for it and results have no index by host. An update is part of the
+// version after the one that it was merged into; all valid results of its unit
+// share in it.
+constexpr const char* kHostShares = R"sql(
+CREATE TABLE host_shares (
+  host INTEGER NOT NULL REFERENCES hosts,
+  run INTEGER NOT NULL REFERENCES runs,
+  results INTEGER NOT NULL,
+  first_version INTEGER NOT NULL,
+  last_version INTEGER NOT NULL,
+  PRIMARY KEY (host, run)
+) STRICT, WITHOUT ROWID;
+INSERT INTO host_shares
+  SELECT valid.host, ledger.run, count(*),
+         min(json_extract(ledger.line, '$.version_before')) + 1,
+         max(json_extract(ledger.line, '$.version_before')) + 1
+  FROM ledger
+  JOIN results AS merged ON merged.id = ledger.result
+  JOIN results AS valid ON valid.workunit = merged.workunit
+  WHERE valid.validate_state = 1 AND valid.host IS NOT NULL
+  GROUP BY valid.host, ledger.run;
+CREATE TRIGGER shares_of_ledger AFTER INSERT ON ledger
+WHEN NEW.kind = 'result' BEGIN
+  INSERT INTO host_shares
+    SELECT host, NEW.run, 1,
+           json_extract(NEW.line, '$.version_before') + 1,
+           json_extract(NEW.line, '$.version_before') + 1
+    FROM results
+    WHERE workunit = (SELECT workunit FROM results WHERE id = NEW.result)
+      AND validate_state = 1 AND host IS NOT NULL
+  ON CONFLICT (host, run) DO UPDATE SET
+    results = results + 1, last_version = excluded.last_version;
+END;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema};
+constexpr std::array kSteps = {kFirstSchema, kHostShares};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

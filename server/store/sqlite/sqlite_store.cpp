@@ -98,6 +98,10 @@ std::vector<Host> SqliteStore::hosts() {
   return select<Host>(connection_, "ORDER BY id");
 }
 
+std::vector<HostShare> SqliteStore::shares_of(HostId host) {
+  return select<HostShare>(connection_, "WHERE host = ? ORDER BY run", host);
+}
+
 RunKey SqliteStore::insert_run(const Run& run, const RunCursor& cursor) {
   RunKey key = insert(changing(), run);
   update_cursor(key, cursor);

@@ -26,6 +26,7 @@ class SqliteStore final : public Store {
   void update_hosts(std::span<const Host> hosts) override;
   std::optional<Host> host_by_key(const PublicKey& key) override;
   std::vector<Host> hosts() override;
+  std::vector<HostShare> shares_of(HostId host) override;
 
   RunKey insert_run(const Run& run, const RunCursor& cursor) override;
   void update_run(const Run& run) override;

@@ -66,6 +66,18 @@ struct Table<Host> {
 };
 
 template <>
+struct Table<HostShare> {
+  static constexpr std::string_view kName = "host_shares";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("results", row.results);
+    column("first_version", row.first_version);
+    column("last_version", row.last_version);
+  }
+};
+
+template <>
 struct Table<Run> {
   static constexpr std::string_view kName = "runs";
   static RunKey& id(Run& row) { return row.key; }

@@ -13,6 +13,7 @@
 #include "server/store/sqlite/connection.h"
 #include "tests/server/store/store_contract.h"
 #include "tests/server/store/store_rows.h"
+#include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {
@@ -141,15 +142,60 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 1);
-  before[kVersionOffset + 2] = 1;  // version 257
+  REQUIRE(before.at(kVersionOffset + 3) == 2);
+  before[kVersionOffset + 2] = 1;  // version 258
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("257") != std::string::npos);
+  CHECK(std::string(error.what()).find("258") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
+}
+
+TEST_CASE("shares are counted as the ledger grows, and found again in it") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  RunKey run = 0;
+  HostId host = 0;
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    run = test::add_run(*store, 1);
+    host = test::add_host(*store, 1);
+    std::vector<LedgerEntry> entries = test::sample_entries();
+    for (std::uint8_t n = 1; n <= 3; ++n) {
+      Result result =
+          test::sample_result(n, test::add_workunit(*store, n, run));
+      result.host = host;
+      result.validate_state =
+          n == 2 ? ValidateState::invalid : ValidateState::valid;
+      auto& entry = std::get<ResultAssimilated>(entries.at(n).body);
+      entry.result = test::add_result(*store, result).id;
+    }
+    store->append_ledger(run, test::chain(entries));
+    store->commit();
+  }
+  auto check_shares = [&] {
+    auto store = open_sqlite_store(path);
+    std::vector<HostShare> shares = store->shares_of(host);
+    REQUIRE(shares.size() == 1);
+    CHECK(shares[0].run == run);
+    CHECK(shares[0].results == 2);
+    CHECK(shares[0].first_version == 1);
+    CHECK(shares[0].last_version == 2);
+    CHECK(store->shares_of(host + 1).empty());
+  };
+  check_shares();
+
+  // As the first version of the schema left it.
+  {
+    SqliteConnection first(path);
+    first.execute(
+        "DROP TRIGGER shares_of_ledger; DROP TABLE host_shares; "
+        "PRAGMA user_version = 1");
+  }
+  check_shares();
 }
 
 TEST_CASE("a migration that fails leaves the file as it was") {

@@ -1,0 +1,168 @@
+'use strict';
+// The volunteer's page: asks for the status and sends what is switched.
+// Whatever it shows goes in as text, never as HTML.
+
+const kPollMillis = 2000;
+// "/TOKEN/page": every request is below it, and a change repeats it.
+const token = location.pathname.split('/')[1];
+
+const byId = (id) => document.getElementById(id);
+const kStates = {
+  ready: 'waits for a worker', computing: 'computing',
+  computed: 'is being signed', reporting: 'is being reported',
+  reported: 'reported, not yet judged', failed: 'given up', closed: 'done',
+};
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function stateText(task) {
+  if (task.state === 'needs_files') {
+    return task.busy ? 'downloading' : 'waits for its files';
+  }
+  if (task.state === 'uploading') {
+    return task.busy ? 'uploading' : 'waits to be uploaded';
+  }
+  return kStates[task.state] || task.state;
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function figure(list, name, value) {
+  const group = document.createElement('div');
+  const term = document.createElement('dt');
+  const detail = document.createElement('dd');
+  term.textContent = name;
+  detail.textContent = value;
+  group.append(term, detail);
+  list.append(group);
+}
+
+function showFigures(list, project) {
+  list.replaceChildren();
+  const standing = project.standing;
+  if (standing) {
+    figure(list, 'Valid', standing.valid);
+    figure(list, 'Invalid', standing.invalid);
+    figure(list, 'Pending', standing.pending);
+    figure(list, 'Credit', standing.credit.toFixed(3));
+  }
+  figure(list, 'Reported', project.reported);
+  figure(list, 'Failed', project.failed);
+  figure(list, 'Received', megabytes(project.received_bytes));
+  figure(list, 'Sent', megabytes(project.sent_bytes));
+}
+
+function taskItem(task) {
+  const item = byId('task').content.cloneNode(true);
+  item.querySelector('.what').textContent =
+      `Result ${task.result}: ${stateText(task)}`;
+  const bar = item.querySelector('progress');
+  bar.hidden = task.steps === 0;
+  bar.value = task.steps === 0 ? 0 : task.step / task.steps;
+  bar.setAttribute('aria-label', `progress of result ${task.result}`);
+  return item;
+}
+
+function runItem(share) {
+  const item = document.createElement('li');
+  item.textContent = `${share.results} results are part of run ${share.run}, ` +
+      `in versions ${share.first_version} to ${share.last_version}`;
+  return item;
+}
+
+function projectCard(project) {
+  const card = byId('project').content.cloneNode(true);
+  const find = (name) => card.querySelector(name);
+  find('.name').textContent = project.name;
+  find('.agent').textContent = project.running ?
+      `${project.url} – ${project.device || 'starting'}, ` +
+          `${project.threads} threads a task, ${project.cpu_percent} % of the time` :
+      `${project.url} – no agent is running: quorate-client run`;
+  const trouble = find('.trouble');
+  trouble.hidden = project.trouble === '';
+  trouble.textContent = project.trouble;
+  showFigures(find('.figures'), project);
+  const runs = project.standing ? project.standing.runs : [];
+  find('.runs').append(...runs.map(runItem));
+  find('.rest').textContent = project.why ? `Rests: ${project.why}` : '';
+  find('.tasks').append(...project.tasks.map(taskItem));
+  return card;
+}
+
+function showPause(status) {
+  const until = new Date(status.paused_until);
+  byId('resume').hidden = !status.paused;
+  setText(byId('pause-text'), !status.paused ? 'Not paused.' :
+      status.paused_until === 0 ? 'Paused until you resume.' :
+      `Paused until ${until.toLocaleString()}.`);
+}
+
+// What somebody is typing is left alone.
+function showPrefs(prefs) {
+  for (const field of byId('prefs').elements) {
+    if (field === document.activeElement) continue;
+    const value = prefs[field.name];
+    field.value = value === true ? 'yes' : value === false ? 'no' : value;
+  }
+}
+
+function show(status) {
+  const resting = status.projects.some((project) => project.why !== '');
+  const running = status.projects.some((project) => project.running);
+  setText(byId('state'), !running ? 'no agent is running' :
+      resting ? 'resting' : 'at work');
+  showPause(status);
+  showPrefs(status.prefs);
+  byId('no-project').hidden = status.projects.length > 0;
+  byId('projects').replaceChildren(...status.projects.map(projectCard));
+}
+
+async function ask(path, change) {
+  const options = change === undefined ? {} : {
+    method: 'POST',
+    headers: {'X-Quorate-Token': token, 'Content-Type': 'application/json'},
+    body: JSON.stringify(change),
+  };
+  const reply = await fetch(path, options);
+  const json = await reply.json();
+  if (!reply.ok) throw new Error(json.message);
+  return json;
+}
+
+async function send(path, change) {
+  setText(byId('refusal'), '');
+  try {
+    show(await ask(path, change));
+  } catch (error) {
+    setText(byId('refusal'), error.message);
+  }
+}
+
+async function poll() {
+  try {
+    show(await ask('status'));
+  } catch (error) {
+    setText(byId('state'), `cannot be reached: ${error.message}`);
+  }
+  setTimeout(poll, kPollMillis);
+}
+
+for (const button of document.querySelectorAll('[data-seconds]')) {
+  button.addEventListener('click', () => {
+    send('pause', {seconds: Number(button.dataset.seconds)});
+  });
+}
+byId('resume').addEventListener('click', () => send('resume', {}));
+byId('snooze').addEventListener('submit', (event) => {
+  event.preventDefault();
+  send('pause', {seconds: 60 * Number(byId('minutes').value)});
+});
+byId('prefs').addEventListener('change', (event) => {
+  send('prefs', {key: event.target.name, value: event.target.value});
+});
+byId('prefs').addEventListener('submit', (event) => event.preventDefault());
+poll();

@@ -1,0 +1,71 @@
+#include "client/ui/ui.h"
+
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "client/settings.h"
+#include "client/ui/local_page.h"
+#include "server/http/server.h"
+
+#include <spawn.h>
+
+namespace quorate::client {
+namespace {
+
+// A file of ours that leads there, for the browser's command line can be read
+// by everybody on this machine.
+fs::path write_door(const fs::path& folder, const std::string& url) {
+  fs::path file = folder / "ui.html";
+  std::string text = fmt::format(
+      "<!doctype html><meta charset=\"utf-8\"><title>Quorate</title>"
+      "<meta http-equiv=\"refresh\" content=\"0; url={0}\">"
+      "<a href=\"{0}\">Quorate</a>\n",
+      url);
+  write_file_durably(file, as_bytes(text), 0600);
+  return file;
+}
+
+// Left to itself: a browser that it starts outlives us.
+void open_in_browser(const fs::path& file) {
+  std::string path = file.string();
+  std::string program = "xdg-open";
+  char* argv[] = {program.data(), path.data(), nullptr};
+  pid_t pid = 0;
+  if (::posix_spawnp(&pid, "xdg-open", nullptr, nullptr, argv, environ) != 0) {
+    fmt::print(stderr,
+               "open a browser: there is no xdg-open: open the "
+               "address above yourself\n");
+  }
+}
+
+}  // namespace
+
+void serve_ui(const fs::path& dir, const UiOptions& options,
+              const std::atomic<bool>& should_leave) {
+  DataFolder folder(dir);
+  SystemClock clock;
+  LocalPage page(folder, clock);
+  HttpOptions http;
+  http.threads = 1;
+  http.limits.max_connections = 64;
+  HttpServer server(http);
+  TcpListener listener;
+  listener.port = options.port;
+  page.set_port(server.listen(listener, page.router()));
+  server.start();
+  fmt::print("{}\nCtrl-C closes it\n", page.url());
+  std::fflush(stdout);
+  if (options.should_open) {
+    open_in_browser(write_door(folder.root(), page.url()));
+  }
+  while (!should_leave) std::this_thread::sleep_for(kTick);
+  server.stop(Seconds(1));
+  std::error_code ignored;
+  fs::remove(folder.root() / "ui.html", ignored);
+}
+
+}  // namespace quorate::client
