@@ -24,6 +24,11 @@ if(QUORATE_SANITIZE)
                       -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${QUORATE_SANITIZE})
 endif()
+option(QUORATE_FUZZ "Build the fuzzer (clang only; use QUORATE_SANITIZE too)" OFF)
+if(QUORATE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
 
 # quorate_library(NAME SOURCES ... [USES ...] [PRIVATE ...])
 # USES: our own libraries, visible to users of this one. PRIVATE: third-party

@@ -91,15 +91,6 @@ run_end_to_end() {
   done
 }
 
-run_fuzz_targets() { # FOLDER
-  local target
-  for target in "$1"/bin/fuzz_*; do
-    [[ -x $target ]] || continue
-    heading "$(basename "$target"), 10 minutes"
-    run_one "$target" "$target" -max_total_time=600 -timeout=10
-  done
-}
-
 main() {
   local is_long=0
   case "${1:-}" in
@@ -125,12 +116,8 @@ main() {
   build_and_test build/asan-clang --preset asan "${clang[@]}"
   if ((is_long)); then
     build_and_test build/tsan --preset tsan "${gcc[@]}"
-    heading "build build/fuzz"
-    if build build/fuzz --preset debug -DQUORATE_FUZZ=ON "${clang[@]}"; then
-      run_fuzz_targets build/fuzz
-    else
-      record "build of the fuzz targets" 1
-    fi
+    heading "fuzz targets, 10 minutes each"
+    run_one "packaging/fuzz.sh" packaging/fuzz.sh
   fi
 
   heading "done"

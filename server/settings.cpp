@@ -134,11 +134,10 @@ std::vector<Entry> entries() {
   };
 }
 
-[[noreturn]] void refuse(const fs::path& path, const toml::node& node,
+[[noreturn]] void refuse(const std::string& place, const toml::node& node,
                          const std::string& what) {
-  throw Error(ErrorKind::usage,
-              fmt::format("settings {}, line {}: {}", path.string(),
-                          node.source().begin.line, what));
+  throw Error(ErrorKind::usage, fmt::format("settings {}, line {}: {}", place,
+                                            node.source().begin.line, what));
 }
 
 std::string known_names(const std::vector<Entry>& all) {
@@ -151,13 +150,13 @@ std::string known_names(const std::vector<Entry>& all) {
 
 }  // namespace
 
-ServerSettings load_settings(const fs::path& path) {
+ServerSettings parse_settings(std::string_view text, const std::string& place) {
   toml::table table;
   try {
-    table = toml::parse(read_text_file(path, 1 << 20), path.string());
+    table = toml::parse(text, place);
   } catch (const toml::parse_error& error) {
     throw Error(ErrorKind::usage,
-                fmt::format("settings {}, line {}: {}", path.string(),
+                fmt::format("settings {}, line {}: {}", place,
                             error.source().begin.line,
                             std::string(error.description())));
   }
@@ -168,23 +167,27 @@ ServerSettings load_settings(const fs::path& path) {
     auto entry = std::find_if(all.begin(), all.end(),
                               [&](const Entry& e) { return e.name == name; });
     if (entry == all.end()) {
-      refuse(path, node,
+      refuse(place, node,
              fmt::format("unknown setting \"{}\": known are {}", name,
                          known_names(all)));
     }
     if (!entry->read(settings, node)) {
-      refuse(path, node,
+      refuse(place, node,
              fmt::format("\"{}\": expected {}", name, entry->expected));
     }
   }
   if (settings.heartbeat >= settings.lease) {
-    throw Error(ErrorKind::usage,
-                fmt::format("settings {}: heartbeat ({} s) must be shorter "
-                            "than lease ({} s), else every lease ends",
-                            path.string(), settings.heartbeat.count(),
-                            settings.lease.count()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("settings {}: heartbeat ({} s) must be shorter "
+                    "than lease ({} s), else every lease ends",
+                    place, settings.heartbeat.count(), settings.lease.count()));
   }
   return settings;
+}
+
+ServerSettings load_settings(const fs::path& path) {
+  return parse_settings(read_text_file(path, 1 << 20), path.string());
 }
 
 std::string settings_template(const ServerSettings& settings) {

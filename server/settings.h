@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -41,8 +42,10 @@ struct ServerSettings {
   std::uint32_t evaluate_every_versions = 10;
 };
 
-// Throws usage, naming file, line and the known settings, for an unknown key
+// Throws usage, naming `place`, line and the known settings, for an unknown key
 // or a value of the wrong kind or out of range.
+ServerSettings parse_settings(std::string_view text, const std::string& place);
+// Of a file. Throws io as well.
 ServerSettings load_settings(const fs::path& path);
 // The text of a new settings file: every setting, commented with its meaning.
 std::string settings_template(const ServerSettings& settings);

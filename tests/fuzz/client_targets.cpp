@@ -1,0 +1,66 @@
+#include "client/pause.h"
+#include "client/prefs.h"
+#include "client/project_address.h"
+#include "client/schedule.h"
+#include "client/state_file.h"
+#include "tests/fuzz/targets.h"
+
+namespace quorate::fuzz {
+namespace {
+
+using namespace client;
+
+void read_prefs(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    Prefs prefs = parse_prefs(std::string(as_text(bytes)), "file");
+    expect(parse_prefs(write_prefs(prefs), "file") == prefs,
+           "preferences are read as they were written");
+  });
+}
+
+void read_schedule(ByteView bytes) {
+  may_refuse({ErrorKind::usage}, [&] {
+    Schedule schedule = parse_schedule(as_text(bytes));
+    for (int day = 0; day < 7; ++day) {
+      is_within(schedule, {day, static_cast<int>(bytes.size()) % 1440});
+    }
+  });
+}
+
+void read_pause(ByteView bytes) {
+  std::string text(as_text(bytes));
+  may_refuse({ErrorKind::usage}, [&] { parse_duration(text); });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    Pause pause = parse_pause(text);
+    Pause again = parse_pause(write_pause(pause));
+    expect(again.since == pause.since && again.until == pause.until,
+           "a pause is read as it was written");
+    pause_text(pause, 0);
+  });
+}
+
+void read_state(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt},
+             [&] { parse_state(std::string(as_text(bytes))); });
+}
+
+void read_address(ByteView bytes) {
+  may_refuse({ErrorKind::usage}, [&] {
+    ProjectAddress address = parse_project_address(as_text(bytes));
+    ProjectAddress again =
+        parse_project_address(address.url + "#" + address.fingerprint);
+    expect(again.url == address.url, "an address is read as it was written");
+  });
+}
+
+}  // namespace
+
+std::vector<Target> client_targets() {
+  return {{"client_prefs", read_prefs},
+          {"client_schedule", read_schedule},
+          {"client_pause", read_pause},
+          {"client_state", read_state},
+          {"client_address", read_address}};
+}
+
+}  // namespace quorate::fuzz

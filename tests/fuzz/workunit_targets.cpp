@@ -1,0 +1,35 @@
+#include "tests/fuzz/targets.h"
+#include "tests/support/formats.h"
+#include "workunits/model_spec.h"
+
+namespace quorate::fuzz {
+namespace {
+
+void read_model(ByteView bytes) {
+  std::string text(as_text(bytes));
+  may_refuse({ErrorKind::usage}, [&] {
+    ModelSpec model = parse_model(text, 784, 10);
+    expect(parse_model(name_of(model), 784, 10) == model,
+           "a model is read as it is named");
+  });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    ModelSpec model = model_from_json(text);
+    expect(model_from_json(to_json(model)) == model,
+           "a model is read as it was written");
+  });
+}
+
+}  // namespace
+
+std::vector<Target> workunit_targets() {
+  std::vector<Target> all{{"model", read_model}};
+  for (test::Format& format : test::formats()) {
+    all.push_back({format.name, [read = format.read](ByteView bytes) {
+                     may_refuse({ErrorKind::corrupt, ErrorKind::unsupported},
+                                [&] { read(bytes); });
+                   }});
+  }
+  return all;
+}
+
+}  // namespace quorate::fuzz
