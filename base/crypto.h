@@ -73,6 +73,8 @@ class PrivateKey {
   PrivateKey() = default;
   std::array<std::uint8_t, 32> seed_{};
   PublicKey public_key_;
+  std::shared_ptr<void> pkey_;  // OpenSSL's form: to make it costs as much as
+                                // to sign with it
 };
 
 // False also for keys of small order, for which forging is easy.

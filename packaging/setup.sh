@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building Quorate needs, when they are
-# missing, and nothing else. With --tests also those that the tests need.
-# Usage: packaging/setup.sh [--tests]
+# missing, and nothing else. With --tests also those that the tests need, with
+# --bench those that the benchmarks compare with.
+# Usage: packaging/setup.sh [--tests] [--bench]
 set -euo pipefail
 
 build_packages=(
@@ -15,6 +16,10 @@ test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
   python3-numpy git procps curl sqlite3
   chromium # the page as a reader sees it: tests/server/dashboard
+)
+bench_packages=(
+  python3 curl
+  nginx-light # downloads: bench/transfer
 )
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -60,14 +65,17 @@ report_optional() {
 
 main() {
   local packages=("${build_packages[@]}")
-  case "${1:-}" in
-    '') ;;
-    --tests) packages+=("${test_packages[@]}") ;;
-    *)
-      echo "usage: packaging/setup.sh [--tests]" >&2
-      exit 2
-      ;;
-  esac
+  local option
+  for option in "$@"; do
+    case "$option" in
+      --tests) packages+=("${test_packages[@]}") ;;
+      --bench) packages+=("${bench_packages[@]}") ;;
+      *)
+        echo "usage: packaging/setup.sh [--tests] [--bench]" >&2
+        exit 2
+        ;;
+    esac
+  done
   if ! command -v dpkg-query >/dev/null; then
     say "this is not Debian: install the equivalents of ${packages[*]}"
     exit 1

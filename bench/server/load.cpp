@@ -5,6 +5,7 @@
 //   ask     every host asks for one result, 16 times: each answer is an
 //           assignment, and durable
 //   report  every host asks, uploads, reports, and asks again
+//   assign  every host asks once; prints what it got, for other programs
 #include <algorithm>
 #include <cstdio>
 
@@ -48,14 +49,18 @@ class Load {
   void run() {
     std::fprintf(stderr, "%zu hosts enrolled\n", volunteers_.size());
     began_ = now();
-    for (std::size_t i = 0; i < options_.clients; ++i) {
-      options_.mode == "ask" ? ask_on(i, i) : report_on(i);
-    }
+    for (std::size_t i = 0; i < options_.clients; ++i) start(i);
     http_.run();
-    print(now() - began_);
+    if (options_.mode != "assign") print(now() - began_);
   }
 
  private:
+  void start(std::size_t connection) {
+    if (options_.mode == "ask") return ask_on(connection, connection);
+    if (options_.mode == "report") return report_on(connection);
+    assign(connection);
+  }
+
   std::string work_request(const Volunteer& who, double wait) const {
     protocol::WorkRequest request;
     request.want = 1;
@@ -99,6 +104,17 @@ class Load {
         });
   }
 
+  void assign(std::size_t host) {
+    http_.send(host, work_request(volunteers_[host], 10),
+               [this, host](const HttpReply& reply) {
+                 auto work = protocol::parse_work_reply(as_bytes(reply.body));
+                 if (work.assignments.empty()) return assign(host);
+                 std::puts(fmt::format(R"({{"token":"{}","work":{}}})",
+                                       volunteers_[host].token, reply.body)
+                               .c_str());
+               });
+  }
+
   void report_on(std::size_t host) {
     if (now() - began_ > options_.seconds) return;
     http_.send(host, work_request(volunteers_[host], 1),
@@ -115,7 +131,8 @@ class Load {
         http_request("PUT",
                      fmt::format("/v1/results/{}/update", assignment.result),
                      volunteers_[host].token, update_),
-        [this, host, assignment](const HttpReply&) {
+        [this, host, assignment](const HttpReply& reply) {
+          if (reply.status != 200) throw Error(ErrorKind::denied, reply.body);
           report(host, assignment);
         });
   }
@@ -169,9 +186,9 @@ class Load {
 int main(int argc, char** argv) {
   quorate::bench::Options options;
   CLI::App app("Loads a server with volunteers that compute nothing");
-  app.add_option("mode", options.mode, "ask or report")
+  app.add_option("mode", options.mode, "ask, report or assign")
       ->required()
-      ->check(CLI::IsMember({"ask", "report"}));
+      ->check(CLI::IsMember({"ask", "report", "assign"}));
   app.add_option("--port", options.port)->required();
   app.add_option("--clients", options.clients, "connections");
   app.add_option("--hosts-per-client", options.hosts_per_client);

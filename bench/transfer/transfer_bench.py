@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Large files to and from the server: speed beside nginx, and memory.
+
+Downloads: curl fetches the same 208 MB snapshot from the server and from an
+nginx with one worker process and sendfile, in turns; with and without TLS (the
+same certificate). What counts is bytes per second of the server's processor
+time, so that neither curl nor other programs blur the comparison.
+
+Memory: the server's own (RssAnon) while 20 uploads of 40 MB and 20 downloads
+stand still in the middle, while 1,000 connections idle, and a client's while
+it downloads and uploads.
+"""
+
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
+from project import (Process, Project, Server, Skip, Volunteer,  # noqa: E402
+                     expect, free_port, run, wait_for)
+
+LARGE = "mlp:8192,5504"  # 52 million parameters: a snapshot of 206 MB
+MEDIUM = "mlp:4096,1664"  # 10 million: an update of 40 MB
+ROUNDS = 5
+TRANSFERS = 20
+IDLE = 1000
+
+NGINX = """
+daemon off; master_process off; worker_processes 1; error_log stderr;
+pid {folder}/nginx.pid;
+events {{ worker_connections 512; }}
+http {{
+  access_log off; sendfile on; tcp_nopush on;
+  client_body_temp_path {folder}; proxy_temp_path {folder};
+  fastcgi_temp_path {folder}; uwsgi_temp_path {folder};
+  scgi_temp_path {folder};
+  server {{
+    listen 127.0.0.1:{plain};
+    listen 127.0.0.1:{tls} ssl;
+    ssl_certificate {keys}/tls.crt; ssl_certificate_key {keys}/tls.key;
+    root {root};
+  }}
+}}
+"""
+
+
+def processor_seconds(process):
+    fields = pathlib.Path(f"/proc/{process.child.pid}/stat").read_text().split()
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def own_memory(process):
+    """RssAnon in MB: what the program itself keeps, without mapped files."""
+    text = pathlib.Path(f"/proc/{process.child.pid}/status").read_text()
+    return int(re.search(r"RssAnon:\s+(\d+)", text)[1]) / 1024
+
+
+def listens(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def make_project(stage, model, **settings):
+    project = Project(stage, house_workers=0, lease=600, heartbeat=60,
+                      max_connections_per_address=100000, io_threads=1,
+                      **settings)
+    project.add_glyphs(4096)
+    project.create_run("--dataset", "glyphs", "--model", model,
+                       "--local-steps", 1, "--quorum", 1, "--epochs", 1000)
+    return project
+
+
+def assignments(stage, server, count):
+    done = subprocess.run(
+        [str(stage.program("bench-server-load")), "assign", "--port",
+         str(server.port), "--clients", str(count)],
+        text=True, capture_output=True, check=True, timeout=300)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def snapshot_of(given):
+    for item in given["work"]["assignments"][0]["objects"]:
+        if item["kind"] == "snapshot":
+            return item
+    raise KeyError("no snapshot")
+
+
+# Downloads
+
+
+def fetch(url, token):
+    """Two at once; returns wall seconds."""
+    began = time.monotonic()
+    command = ["curl", "-sSfk", "-o", "/dev/null", "-H",
+               f"Authorization: Bearer {token}", url]
+    pair = [subprocess.Popen(command) for _ in range(2)]
+    for one in pair:
+        expect(one.wait(120) == 0, f"curl {url}")
+    return time.monotonic() - began
+
+
+def rate(process, url, token, size):
+    """Megabytes per second of the process's processor time, and of the wall."""
+    before = processor_seconds(process)
+    wall = fetch(url, token)
+    used = processor_seconds(process) - before
+    return 2 * size / 1e6 / max(used, 0.01), 2 * size / 1e6 / wall
+
+
+def start_nginx(stage, project, item):
+    program = shutil.which("nginx") or "/usr/sbin/nginx"
+    if not pathlib.Path(program).exists():
+        raise Skip("no nginx: packaging/setup.sh --bench installs it")
+    plain, tls = free_port(), free_port()
+    config = stage.folder / "nginx.conf"
+    config.write_text(NGINX.format(
+        folder=stage.folder, plain=plain, tls=tls, keys=project.folder / "keys",
+        root=project.object(item["hash"]).parent))
+    nginx = Process(stage, "nginx", [program, "-c", config])
+    nginx.spawn()
+    wait_for("nginx", lambda: listens(plain), 10)
+    return nginx, plain, tls
+
+
+def compare(kind, ours, theirs):
+    """ours, theirs: functions that measure once. In turns, so that what else
+    the machine does hits both."""
+    pairs = [(ours(), theirs()) for _ in range(ROUNDS)]
+    cpu = statistics.median(a[0] / b[0] for a, b in pairs)
+    wall = statistics.median(a[1] / b[1] for a, b in pairs)
+    mine = statistics.median(a[0] for a, _ in pairs)
+    print(f"download, {kind:6} {mine:8.0f} MB per processor second; of nginx: "
+          f"{cpu:.2f} per processor second, {wall:.2f} by the clock",
+          flush=True)
+
+
+def bench_downloads(stage):
+    project = make_project(stage, LARGE)
+    for kind, arguments in (("plain", []), ("TLS", ["--tls"])):
+        server = Server(project, *arguments)
+        server.spawn()
+        wait_for("the server", lambda: listens(server.port), 30)
+        if kind == "plain":
+            given = assignments(stage, server, 1)[0]
+            item = snapshot_of(given)
+            nginx, plain, tls = start_nginx(stage, project, item)
+        path = f"/v1/objects/{item['hash']}"
+        scheme, port = ("http", plain) if kind == "plain" else ("https", tls)
+        compare(kind,
+                lambda: rate(server, f"{scheme}://127.0.0.1:{server.port}{path}",
+                             given["token"], item["size"]),
+                lambda: rate(nginx, f"{scheme}://127.0.0.1:{port}/"
+                             f"{item['hash']}", "", item["size"]))
+        server.stop()
+    return f"downloads of {item['size'] / 1e6:.0f} MB"
+
+
+# Memory
+
+
+def stand_still(server, head, body=b""):
+    connection = socket.create_connection(("127.0.0.1", server.port), 30)
+    connection.sendall(head.encode() + body)
+    return connection
+
+
+def growth(server, before):
+    time.sleep(1)
+    return own_memory(server) - before
+
+
+def bench_memory(stage):
+    server = Server(make_project(stage, MEDIUM)).start()
+    given = assignments(stage, server, TRANSFERS)
+    size = snapshot_of(given[0])["size"]
+    before = own_memory(server)
+    half = bytes(size // 2)
+    uploads = [stand_still(
+        server, f"PUT /v1/results/{one['work']['assignments'][0]['result']}"
+                f"/update HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "
+                f"{one['token']}\r\nContent-Length: {size}\r\n\r\n", half)
+        for one in given]
+    up = growth(server, before) / TRANSFERS
+    for connection in uploads:
+        connection.close()
+    before = own_memory(server)
+    downloads = []
+    for one in given:
+        connection = stand_still(
+            server, f"GET /v1/objects/{snapshot_of(one)['hash']} HTTP/1.1\r\n"
+                    f"Host: x\r\nAuthorization: Bearer {one['token']}\r\n\r\n")
+        connection.recv(65536)
+        downloads.append(connection)
+    down = growth(server, before) / TRANSFERS
+    for connection in downloads:
+        connection.close()
+    print(f"memory of the server: {1000 * up:.0f} KB per upload of "
+          f"{size / 1e6:.0f} MB, {1000 * down:.0f} KB per download")
+    before = own_memory(server)
+    idle = [stand_still(server, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            for _ in range(IDLE)]
+    each = growth(server, before) / IDLE
+    print(f"memory of the server: {1000 * each:.1f} KB per idle connection")
+    for connection in idle:
+        connection.close()
+    server.stop()
+    return f"{TRANSFERS} transfers each way, {IDLE} idle connections"
+
+
+def bench_client(stage):
+    """A volunteer downloads 206 MB and uploads as much."""
+    server = Server(make_project(stage, LARGE)).start()
+    ada = Volunteer(stage, "ada").attach(server).start()
+    wait_for("the agent", lambda: "worker_ready" in ada.text(), 30)
+    calm, most = own_memory(ada), 0.0
+    end = time.monotonic() + 300
+    while not ada.acknowledged() and time.monotonic() < end:
+        most = max(most, own_memory(ada))
+        time.sleep(0.05)
+    expect(ada.acknowledged(), f"no result: {ada.last_line()}")
+    ada.stop()
+    server.stop()
+    print(f"memory of the client beyond its start: {most - calm:.1f} MB at "
+          f"most, over one result of 206 MB down and up")
+    return "a client's memory"
+
+
+if __name__ == "__main__":
+    run(__doc__, bench_downloads, bench_memory, bench_client)
