@@ -17,7 +17,6 @@ function color(name) {
 function makeChart(id, type, datasets, y, options = {}) {
   const grid = {color: color('--line'), borderColor: color('--line')};
   const ticks = {color: color('--quiet'), maxRotation: 0, autoSkipPadding: 16};
-  const title = {display: true, text: '', color: color('--quiet')};
   const labels = {
     color: color('--text'), usePointStyle: true, boxWidth: 8, boxHeight: 8};
   return new Chart(byId(id), {
@@ -37,7 +36,7 @@ function makeChart(id, type, datasets, y, options = {}) {
       maintainAspectRatio: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},
       scales: {
-        x: {type: 'linear', grid, ticks: {...ticks}, title, ...options.x},
+        x: {type: 'linear', grid, ticks, ...options.x},
         y: {type: 'linear', grid, ticks: {...ticks, callback: y},
             ...options.y},
       },
@@ -112,7 +111,8 @@ function makeCurve(field, formatTick, format) {
     dataset.data =
         points.map((point) => ({x: axis.position(point), y: point[field]}));
     dataset.pointRadius = points.length === 1 ? 3 : 0;
-    chart.options.scales.x.title.text = axis.title;
+    chart.options.scales.x.title = {
+      display: true, text: axis.title, color: color('--quiet')};
     chart.options.plugins.tooltip.callbacks = {
       title: ([item]) => axis.label(item.parsed.x),
       label: (item) => `${field} ${format(item.parsed.y)}`,
@@ -165,8 +165,6 @@ const kClock =
     new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit'});
 
 function minuteTick(minute) {
-  // The end of the last bar.
-  if (minute > 0) return '';
   if (minute === 0) return 'now';
   return minute % 60 === 0 ? `−${-minute / 60} h` : `−${-minute} min`;
 }
@@ -204,10 +202,16 @@ function draw(chart, rows, fields, range, format) {
 
 // A function that shows what the server did: (activity, 'hour'|'day').
 export function makeActivity() {
-  const x = {ticks: {
-    color: color('--quiet'), maxRotation: 0, autoSkip: false,
-    callback: minuteTick}, stacked: true, offset: false, grid: {
-    color: color('--line'), borderColor: color('--line'), offset: false}};
+  // Without the bounds: the end of the last bar would take the place of "now".
+  const x = {
+    stacked: true,
+    offset: false,
+    grid: {
+      color: color('--line'), borderColor: color('--line'), offset: false},
+    ticks: {
+      color: color('--quiet'), maxRotation: 0, autoSkip: false,
+      includeBounds: false, callback: minuteTick},
+  };
   const results = makeChart(
       'results', 'bar', [['valid', '--good'], ['rejected', '--bad']], count,
       {x, y: {stacked: true, beginAtZero: true, suggestedMax: 5}});
@@ -217,7 +221,9 @@ export function makeActivity() {
   return (activity, range) => {
     const rows = bins(activity, range);
     draw(results, rows, ['valid', 'rejected'], range, whole);
-    draw(traffic, rows, ['bytes_in', 'bytes_out'], range, bytes);
+    // The minute under way would end every line with a fall.
+    const ended = rows.length > 1 ? rows.slice(0, -1) : rows;
+    draw(traffic, ended, ['bytes_in', 'bytes_out'], range, bytes);
     const last = rows.at(-2) ?? rows.at(-1);
     setSummary(results, `results per minute over the last ${range}; lately ` +
         `${whole(last.valid)} valid, ${whole(last.rejected)} rejected`);

@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 60  # the machine may be busy; a test that works waits less
 
 
 class Browser:
-    """One browser with one page; use it in a `with`."""
+    """One browser with one page at a time; use it in a `with`."""
 
     def __enter__(self):
         self.profile = tempfile.TemporaryDirectory(
@@ -40,19 +40,16 @@ class Browser:
              "--no-first-run", "--disable-dev-shm-usage",
              "--remote-debugging-pipe",
              f"--user-data-dir={self.profile.name}", "about:blank"],
-            env={**os.environ, "TZ": "UTC"}, preexec_fn=take_pipes, close_fds=False,
+            env={**os.environ, "TZ": "UTC"}, preexec_fn=take_pipes,
+            close_fds=False,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser)
         os.close(from_browser)
         self.ids = itertools.count(1)
         self.unread = b""
         self.session = None
+        self.target = None
         self.console = []  # texts of messages, errors and violations
-        target = self.call("Target.createTarget", url="about:blank")
-        self.session = self.call("Target.attachToTarget", flatten=True,
-                                 targetId=target["targetId"])["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(f"{domain}.enable")
         return self
 
     def __exit__(self, *_):
@@ -61,6 +58,20 @@ class Browser:
         os.close(self.to_browser)
         os.close(self.from_browser)
         self.profile.cleanup()
+
+    def new_page(self):
+        """Closes the page for another, with a console of its own: an old
+        page may complain that its server has gone after the next one came."""
+        self.session = None
+        if self.target:
+            self.call("Target.closeTarget", targetId=self.target)
+        self.target = self.call("Target.createTarget",
+                                url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", flatten=True,
+                                 targetId=self.target)["sessionId"]
+        self.console.clear()
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
 
     def call(self, method, **parameters):
         """Returns what the browser answers to one request."""
@@ -88,6 +99,8 @@ class Browser:
         return json.loads(message)
 
     def note(self, event):
+        if event.get("sessionId") != self.session:
+            return
         parameters = event.get("params", {})
         if event.get("method") == "Runtime.exceptionThrown":
             details = parameters["exceptionDetails"]
@@ -110,7 +123,7 @@ class Browser:
              "value": "reduce" if still else "no-preference"}])
 
     def open(self, address):
-        self.console.clear()
+        # A fragment alone would not load the page anew.
         self.call("Page.navigate", url="about:blank")
         self.call("Page.navigate", url=address)
 
@@ -132,7 +145,7 @@ class Browser:
         return answer["result"].get("value")
 
     def wait_for(self, expression):
-        """Waits until the expression is true; fails with what the page says."""
+        """Waits until it is true; fails with what the page says."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not self.ask(expression):
             if time.monotonic() > deadline:

@@ -1,5 +1,5 @@
-"""A server as the page sees one: the page's files, a status that the test sets,
-and its stream. Its headers are those of server/page_routes.cpp."""
+"""A server as the page sees one: the page's files, a status that the test
+sets, and its stream. Its headers are those of server/page_routes.cpp."""
 
 import http.server
 import json
@@ -17,8 +17,10 @@ POLICY = (
     "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+TYPES = {".html": "text/html; charset=utf-8",
+         ".css": "text/css; charset=utf-8",
          ".js": "text/javascript; charset=utf-8"}
+PATIENCE_SECONDS = 60
 NOW = 1_700_000_000_000
 MINUTE = 60_000
 HOSTILE = "<img src=x onerror=\"document.title='owned'\">"
@@ -275,6 +277,14 @@ class FakeServer:
         self.server.shutdown()
         self.server.socket.shutdown(socket.SHUT_RDWR)
         self.server.server_close()
+
+    def wait_until_asked(self, path):
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while path not in self.asked:
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{path}: nobody asked for it, but for "
+                                     f"{sorted(set(self.asked))}")
+            time.sleep(0.02)
 
     @property
     def address(self):

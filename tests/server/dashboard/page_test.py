@@ -49,7 +49,8 @@ LOW_CONTRAST = """(() => {
       if (seen < 4.5) found.push([node.textContent.slice(0, 40), seen]);
     }
     if (node.matches('button, select')) {
-      const seen = ratio(parts(style.borderTopColor), back(node.parentElement));
+      const edge = parts(style.borderTopColor);
+      const seen = ratio(edge, back(node.parentElement));
       if (seen < 3) found.push([node.textContent.slice(0, 40), seen]);
     }
   }
@@ -88,6 +89,9 @@ class PageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.browser = cls.enterClassContext(Browser())
 
+    def setUp(self):
+        self.browser.new_page()
+
     def load(self, server, fragment="", until=IS_LIVE, **looks):
         self.browser.look(**looks)
         self.browser.open(server.address + fragment)
@@ -115,8 +119,8 @@ class PageTest(unittest.TestCase):
                 "Open units 24", "Replicas computing 40",
                 "attic of Zoë: valid", "1 Zoë 2 5,120.50", "run created"]:
             self.assertIn(expected, text)
-        self.assertIn("200 points; the last: 93.66 % at version 995",
-                      page.ask("document.getElementById('accuracy').ariaLabel"))
+        label = page.ask("document.getElementById('accuracy').ariaLabel")
+        self.assertIn("200 points; the last: 93.66 % at version 995", label)
         self.assertEqual(page.console, [])
 
     def test_given_a_hostile_name_then_it_stays_text(self):
@@ -127,7 +131,8 @@ class PageTest(unittest.TestCase):
         for table in ("users", "hosts", "closed", "rejected", "events"):
             self.assertIn(HOSTILE, page.ask(
                 f"document.getElementById('{table}').textContent"))
-        self.assertEqual(page.ask("document.title"), "Glyph readers – Quorate")
+        self.assertEqual(page.ask("document.title"),
+                         "Glyph readers – Quorate")
 
     def test_given_a_run_in_the_address_then_that_run_is_shown(self):
         server = self.given(fake_server.sample_status())
@@ -137,15 +142,15 @@ class PageTest(unittest.TestCase):
         self.assertIn("diverged at step 17: stop it and lower --lr. "
                       "quorate -C my-project train stop second-try",
                       page.text())
+        server.statuses["first"] = fake_server.sample_status()
         page.ask("""{const runs = document.getElementById('runs');
                     runs.value = 'first';
                     runs.dispatchEvent(new Event('change', {bubbles: true}));
                     0}""")
-        server.statuses["first"] = fake_server.sample_status()
         page.wait_for("document.getElementById('run-name').textContent === "
                       "'first'")
         self.assertEqual(page.ask("location.hash"), "#run=first")
-        self.assertIn("/v1/events?run=first", server.asked)
+        server.wait_until_asked("/v1/events?run=first")
 
     def test_given_nothing_yet_then_the_page_says_what_to_type(self):
         page = self.load(self.given(fake_server.empty_status()))
