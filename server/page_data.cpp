@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "server/page_lists.h"
 #include "server/status.h"
 
 namespace quorate {
@@ -14,86 +15,10 @@ namespace {
 using nlohmann::json;
 
 constexpr Seconds kMadeEvery{1};
-constexpr std::size_t kMostRuns = 50;
-constexpr std::size_t kMostHosts = 50;
-constexpr std::size_t kMostUsers = 20;
 constexpr std::size_t kMostUnits = 20;
-constexpr std::uint64_t kMostRows = 20;  // events, rejected results
+constexpr std::uint64_t kMostRejected = 20;
 
 constexpr Millis kMinute = 60'000;
-
-// The first `most` of `items`, in order.
-template <class Item, class Before>
-std::vector<Item> first_of(std::vector<Item> items, std::size_t most,
-                           Before before) {
-  auto end =
-      items.begin() + static_cast<std::ptrdiff_t>(std::min(most, items.size()));
-  std::partial_sort(items.begin(), end, items.end(), before);
-  items.erase(end, items.end());
-  return items;
-}
-
-// The newest run that goes on, then the others, the newest first.
-bool is_shown_before(const TrainingRun* a, const TrainingRun* b) {
-  bool a_runs = a->run.state == RunState::running;
-  bool b_runs = b->run.state == RunState::running;
-  return a_runs != b_runs ? a_runs : a->run.key > b->run.key;
-}
-
-json runs_of(ProjectState& state) {
-  std::vector<const TrainingRun*> all;
-  for (const auto& [key, training] : state.runs) all.push_back(&training);
-  json rows = json::array();
-  for (const TrainingRun* training :
-       first_of(std::move(all), kMostRuns, is_shown_before)) {
-    rows.push_back(status::run(state, *training));
-  }
-  return {{"total", state.runs.size()}, {"rows", std::move(rows)}};
-}
-
-// What a host holds, and to the second when it came, would tell which unit it
-// got: only its record is public.
-json public_host(ProjectState& state, const Host& host) {
-  json row = status::host(state, host);
-  row.erase("in_progress");
-  row["last_seen"] = host.last_seen - host.last_seen % kMinute;
-  return row;
-}
-
-json hosts_of(ProjectState& state) {
-  std::vector<const Host*> all;
-  for (const auto& [id, host] : state.hosts.hosts()) all.push_back(&host);
-  json rows = json::array();
-  for (const Host* host :
-       first_of(std::move(all), kMostHosts, [](const Host*a, const Host*b) {
-         return a->credit != b->credit ? a->credit > b->credit : a->id < b->id;
-       })) {
-    rows.push_back(public_host(state, *host));
-  }
-  return {{"total", state.hosts.hosts().size()}, {"rows", std::move(rows)}};
-}
-
-json users_of(ProjectState& state) {
-  std::vector<const User*> all;
-  for (const auto& [id, user] : state.hosts.users()) {
-    if (id != kHouseUser) all.push_back(&user);
-  }
-  std::size_t total = all.size();
-  all = first_of(std::move(all), kMostUsers, [](const User* a, const User* b) {
-    return a->credit != b->credit ? a->credit > b->credit : a->id < b->id;
-  });
-  std::map<UserId, std::size_t> hosts;
-  for (const auto& [id, host] : state.hosts.hosts()) ++hosts[host.user_id];
-  json rows = json::array();
-  for (const User* user : all) {
-    rows.push_back({{"id", user->id},
-                    {"name", user->name},
-                    {"credit", user->credit},
-                    {"hosts", hosts[user->id]},
-                    {"created", user->created}});
-  }
-  return {{"total", total}, {"rows", std::move(rows)}};
-}
 
 json settings_of(const Run& run) {
   return {{"seed", run.seed},
@@ -165,7 +90,7 @@ json units_of(ProjectState& state, RunKey run) {
 }
 
 json rejected_of(ProjectState& state, const TrainingRun& training) {
-  json rows = status::rejected(state, training, {kMostRows});
+  json rows = status::rejected(state, training, {kMostRejected});
   for (json& row : rows) row.erase("claim");
   return rows;
 }
@@ -246,7 +171,8 @@ RunKey PageData::choose(const std::string& name) const {
   const TrainingRun* best = nullptr;
   for (const auto& [key, training] : state_.runs) {
     if (training.run.name == name) return key;
-    if (best == nullptr || is_shown_before(&training, best)) best = &training;
+    if (best == nullptr || page::is_shown_before(&training, best))
+      best = &training;
   }
   return best == nullptr ? 0 : best->run.key;
 }
@@ -255,10 +181,10 @@ std::string PageData::project_members() {
   return members_of({{"fingerprint", fingerprint(state_.keys.id)},
                      {"url", state_.settings.url},
                      {"status", status::summary(state_)},
-                     {"runs", runs_of(state_)},
-                     {"hosts", hosts_of(state_)},
-                     {"users", users_of(state_)},
-                     {"events", status::events(state_, {kMostRows})}});
+                     {"runs", page::runs(state_)},
+                     {"hosts", page::hosts(state_)},
+                     {"users", page::users(state_)},
+                     {"events", page::events(state_)}});
 }
 
 const std::string& PageData::members(RunKey run) {

@@ -199,16 +199,20 @@ json rejected(ProjectState& state, const TrainingRun& training,
   return rows;
 }
 
+json event(ProjectState& state, const Event& row) {
+  return {{"id", row.id},
+          {"time", row.time},
+          {"kind", row.kind},
+          {"run", run_name(state, row.run)},
+          {"host", host_name(state, row.host)},
+          {"user", user_name(state, row.host)},
+          {"text", row.text}};
+}
+
 json events(ProjectState& state, const Page& page) {
   json rows = json::array();
-  for (const Event& event : state.store.events(page)) {
-    rows.push_back({{"id", event.id},
-                    {"time", event.time},
-                    {"kind", event.kind},
-                    {"run", run_name(state, event.run)},
-                    {"host", host_name(state, event.host)},
-                    {"user", user_name(state, event.host)},
-                    {"text", event.text}});
+  for (const Event& one : state.store.events(page)) {
+    rows.push_back(event(state, one));
   }
   return rows;
 }

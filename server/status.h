@@ -27,6 +27,7 @@ nlohmann::json evaluation(const Evaluation& row);
 // Rejected results with the reasons, newest first.
 nlohmann::json rejected(ProjectState& state, const TrainingRun& training,
                         const Page& page);
+nlohmann::json event(ProjectState& state, const Event& row);
 nlohmann::json events(ProjectState& state, const Page& page);
 // Prometheus text.
 std::string metrics(ProjectState& state);

@@ -91,7 +91,8 @@ const kUserFormats = {
 
 const kEventFormats = {
   time: (event) => dateTime(event.time),
-  kind: (event) => spoken(event.kind),
+  kind: (event) =>
+      spoken(event.kind) + (event.count > 1 ? ` × ${count(event.count)}` : ''),
   host: hostOf,
   text: (event) => event.text,
 };

@@ -82,7 +82,12 @@ function rowsToShow(table, length) {
   const button = moreButtons.get(table);
   const isOpen = button.getAttribute('aria-expanded') === 'true';
   const first = firstRows();
-  button.hidden = length <= first;
+  // A button for one or two rows takes their place.
+  if (length <= first + 2) {
+    button.hidden = true;
+    return length;
+  }
+  button.hidden = false;
   setText(button, isOpen ? `Show the first ${first} only`
                          : `Show ${count(length - first)} more`);
   return isOpen ? length : first;

@@ -3,6 +3,7 @@
 #include "server/page_data.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "server/evaluations.h"
@@ -158,6 +159,33 @@ TEST_CASE("a project with thousands of hosts fits one page") {
   CHECK(status["users"]["rows"][0]["name"] == "user 1234");
   CHECK(status["users"]["rows"][0]["hosts"] == 1);
   CHECK(status.dump().size() < 40'000);
+}
+
+TEST_CASE("what happens again and again to one host is one event") {
+  ProjectFixture project;
+  RunKey run = project.run().run.key;
+  Volunteer host = project.join();
+  project.job([&] {
+    project.state().record("run_paused", run, 0, "by the operator");
+    for (int i = 0; i < 30; ++i) {
+      project.state().record("result_rejected", run, host.host,
+                             fmt::format("result {}", i));
+    }
+    project.state().record("run_paused", run, 0, "by the operator");
+  });
+  json events = status_of(project)["events"];
+  REQUIRE(events.size() >= 3);
+  CHECK(events[0]["kind"] == "run_paused");
+  CHECK(events[1]["text"] == "result 29");
+  CHECK(events[1]["count"] == 30);
+  CHECK(events[2]["kind"] == "run_paused");
+  CHECK(events[2]["count"] == 1);
+  project.job([&] {
+    for (int i = 0; i < 30; ++i) {
+      project.state().record("run_resumed", run, 0, "by the operator");
+    }
+  });
+  CHECK(status_of(project)["events"].size() == 20);
 }
 
 TEST_CASE("a run is chosen by name; else the newest that goes on") {

@@ -137,11 +137,11 @@ def sample_status():
                 1)]},
         "events": [
             {"id": 9, "time": NOW - MINUTE, "kind": "result_rejected",
-             "run": "first", "host": HOSTILE, "user": HOSTILE,
+             "run": "first", "host": HOSTILE, "user": HOSTILE, "count": 37,
              "text": "result 4711 of unit 1006: disagrees with result 4710, "
                      "on which 2 agree"},
             {"id": 8, "time": NOW - 900 * MINUTE, "kind": "run_created",
-             "run": "first", "host": None, "user": None,
+             "run": "first", "host": None, "user": None, "count": 1,
              "text": "run first: mlp:256 on glyphs, rule vc-asgd"}],
     }
 

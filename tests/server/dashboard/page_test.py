@@ -117,7 +117,8 @@ class PageTest(unittest.TestCase):
                 "NVIDIA H200, linux-x86_64, 8 cores, 15 GiB",
                 "76.5 GFLOP/s in a quorum 800 0 1 1,024.10",
                 "Open units 24", "Replicas computing 40",
-                "attic of Zoë: valid", "1 Zoë 2 5,120.50", "run created"]:
+                "attic of Zoë: valid", "1 Zoë 2 5,120.50", "result rejected × 37",
+                "run created –"]:
             self.assertIn(expected, text)
         label = page.ask("document.getElementById('accuracy').ariaLabel")
         self.assertIn("200 points; the last: 93.66 % at version 995", label)
