@@ -91,8 +91,8 @@ const kUserFormats = {
 
 const kEventFormats = {
   time: (event) => dateTime(event.time),
-  kind: (event) =>
-      spoken(event.kind) + (event.count > 1 ? ` × ${count(event.count)}` : ''),
+  kind: ({kind, count: times}) =>
+      times > 1 ? `${spoken(kind)} ×\u00a0${count(times)}` : spoken(kind),
   host: hostOf,
   text: (event) => event.text,
 };

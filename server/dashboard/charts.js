@@ -14,7 +14,7 @@ function color(name) {
   return () => getComputedStyle(document.body).getPropertyValue(name);
 }
 
-function makeChart(id, type, datasets, y, options = {}) {
+function makeChart(id, type, datasets, y, options) {
   const grid = {color: color('--line'), borderColor: color('--line')};
   const ticks = {color: color('--quiet'), maxRotation: 0, autoSkipPadding: 16};
   const labels = {
@@ -36,7 +36,9 @@ function makeChart(id, type, datasets, y, options = {}) {
       maintainAspectRatio: false,
       interaction: {mode: 'nearest', axis: 'x', intersect: false},
       scales: {
-        x: {type: 'linear', grid, ticks, ...options.x},
+        // Ticks at round numbers only: the end of the last bar is none.
+        x: {type: 'linear', ...options.x, grid: {...grid, ...options.x.grid},
+            ticks: {...ticks, includeBounds: false, ...options.x.ticks}},
         y: {type: 'linear', grid, ticks: {...ticks, callback: y},
             ...options.y},
       },
@@ -102,7 +104,8 @@ const kPointFormats = {
 // The course of one field of the evaluations, on the canvas of that name: a
 // function that shows a run's.
 function makeCurve(field, formatTick, format) {
-  const chart = makeChart(field, 'line', [[field, `--${field}`]], formatTick);
+  const chart = makeChart(
+      field, 'line', [[field, `--${field}`]], formatTick, {x: {min: 0}});
   return (run, all, axisName) => {
     const points = all.filter((point) => Number.isFinite(point[field]));
     if (points.length === 0) return;
@@ -111,6 +114,7 @@ function makeCurve(field, formatTick, format) {
     dataset.data =
         points.map((point) => ({x: axis.position(point), y: point[field]}));
     dataset.pointRadius = points.length === 1 ? 3 : 0;
+    chart.options.scales.x.max = dataset.data.at(-1).x || 1;
     chart.options.scales.x.title = {
       display: true, text: axis.title, color: color('--quiet')};
     chart.options.plugins.tooltip.callbacks = {
@@ -202,15 +206,9 @@ function draw(chart, rows, fields, range, format) {
 
 // A function that shows what the server did: (activity, 'hour'|'day').
 export function makeActivity() {
-  // Without the bounds: the end of the last bar would take the place of "now".
   const x = {
-    stacked: true,
-    offset: false,
-    grid: {
-      color: color('--line'), borderColor: color('--line'), offset: false},
-    ticks: {
-      color: color('--quiet'), maxRotation: 0, autoSkip: false,
-      includeBounds: false, callback: minuteTick},
+    stacked: true, offset: false, grid: {offset: false},
+    ticks: {autoSkip: false, callback: minuteTick},
   };
   const results = makeChart(
       'results', 'bar', [['valid', '--good'], ['rejected', '--bad']], count,
