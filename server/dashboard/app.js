@@ -187,8 +187,10 @@ function setConnection(state) {
   setText(lost, `Connection lost ${dateTime(Date.now())}. ` +
       (latest ? 'These figures are from before. ' : '') +
       'The page goes on by itself when the server answers.');
-  if (isNews) announce(state === 'live' ? 'The server is back.'
-                                        : 'The connection to the server is lost.');
+  if (isNews) {
+    announce(state === 'live' ? 'The server is back.'
+                              : 'The connection to the server is lost.');
+  }
 }
 
 function receive(status) {
