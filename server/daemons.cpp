@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "server/evaluations.h"
 
 namespace quorate {
 namespace {
@@ -177,6 +178,7 @@ void Daemons::store_evaluation(const EvaluationOrder& order,
   evaluation.accuracy =
       static_cast<double>(done.correct) / static_cast<double>(done.samples);
   state_.store.insert_evaluation(evaluation);
+  keep(state_.run(order.run).evaluations, evaluation);
   log_info("evaluated", {{"run", order.run},
                          {"version", order.version},
                          {"accuracy", evaluation.accuracy},

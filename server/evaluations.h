@@ -1,4 +1,4 @@
-// Which published version is the best.
+// What was found of the published versions.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +21,21 @@ inline std::optional<Evaluation> best_of(
                                });
   if (best == evaluations.end()) return std::nullopt;
   return *best;
+}
+
+// Adds one to those of a run, which are in the order of versions; instead of an
+// earlier one of the same version.
+inline void keep(std::vector<Evaluation>& evaluations,
+                 const Evaluation& evaluation) {
+  auto at = std::lower_bound(evaluations.begin(), evaluations.end(), evaluation,
+                             [](const Evaluation& a, const Evaluation& b) {
+                               return a.version < b.version;
+                             });
+  if (at != evaluations.end() && at->version == evaluation.version) {
+    *at = evaluation;
+  } else {
+    evaluations.insert(at, evaluation);
+  }
 }
 
 }  // namespace quorate

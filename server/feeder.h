@@ -38,6 +38,8 @@ class Feeder {
   const std::set<ResultId>& unsent() const { return unsent_; }
   // Results in progress at a host.
   const std::set<ResultId>& in_progress(HostId host) const;
+  // Results in progress anywhere.
+  std::size_t in_progress_count() const { return holder_.size(); }
 
   // Adds a new unit without results; its id is set.
   LiveUnit& add_unit(Workunit unit, TrainingTask task);

@@ -1,16 +1,15 @@
 #include "server/page_routes.h"
 
-#include <nlohmann/json.hpp>
-
 #include "server/assets.h"
-#include "server/status.h"
 
 namespace quorate {
 namespace {
 
-constexpr Seconds kPushEvery{1};
-// Each costs a connection and a copy of the status every second.
+constexpr Seconds kTick{1};
+// Each costs a connection, and tens of kilobytes whenever it is told something.
 constexpr std::size_t kMaxStreams = 1000;
+// With more of them, each is told less often: a thousand every five seconds.
+constexpr std::size_t kViewersPerTick = 250;
 
 void add_asset(Router& router, const std::string& path, const Asset& asset) {
   router.add(Method::get, path, [&asset](Request&, Responder responder) {
@@ -34,80 +33,117 @@ void add_asset(Router& router, const std::string& path, const Asset& asset) {
 
 PageRoutes::~PageRoutes() {
   std::lock_guard lock(mutex_);
-  streams_.clear();
+  viewers_.clear();
 }
 
-void PageRoutes::send_from_writer(Responder responder,
-                                  std::string_view content_type,
-                                  std::function<std::string()> job) {
-  project_.writer().post([this, responder = std::move(responder), content_type,
-                          job = std::move(job)]() mutable {
-    std::string text = job();
-    project_.writer().after_commit([responder = std::move(responder),
-                                    content_type,
-                                    text = std::move(text)]() mutable {
-      responder.send(text_response(200, content_type, std::move(text)));
-    });
-  });
+void PageRoutes::add_data(Router& router, std::string_view path,
+                          std::string_view content_type, Make make) {
+  router.add(
+      Method::get, path,
+      [this, content_type, make = std::move(make)](Request& request,
+                                                   Responder responder) {
+        std::string run(request.path_value("run"));
+        if (run.empty()) run = request.query_value("run");
+        project_.writer().post([this, content_type, make, run = std::move(run),
+                                responder = std::move(responder)]() mutable {
+          std::optional<std::string> text = make(run);
+          Response response =
+              text ? text_response(200, content_type, std::move(*text))
+                   : error_response(404, ErrorKind::usage,
+                                    "run: there is none of this name: GET "
+                                    "/v1/runs lists them");
+          project_.writer().after_commit(
+              [responder = std::move(responder),
+               response = std::move(response)]() mutable {
+                responder.send(std::move(response));
+              });
+        });
+      });
+}
+
+void PageRoutes::add_events(Router& router) {
+  router.add(Method::get, "/v1/events",
+             [this](Request& request, Responder responder) {
+               std::lock_guard lock(mutex_);
+               if (viewers_.size() >= kMaxStreams) {
+                 responder.send(error_response(ErrorKind::unavailable,
+                                               "too many open event streams",
+                                               Seconds(30)));
+                 return;
+               }
+               viewers_.push_back({responder.start_events(),
+                                   std::string(request.query_value("run"))});
+             });
 }
 
 void PageRoutes::add_routes(Router& router) {
-  ProjectState& state = project_.state();
+  constexpr const char* kJson = "application/json";
   for (const Asset& asset : assets()) {
     add_asset(router, asset.path, asset);
   }
-  router.add(Method::get, "/healthz", [this](Request&, Responder responder) {
-    // Through the writer: an answer means that the store takes changes.
-    send_from_writer(std::move(responder), "text/plain",
-                     [] { return std::string("ok\n"); });
+  // Through the writer: an answer means that the store takes changes.
+  add_data(router, "/healthz", "text/plain",
+           [](const std::string&) { return "ok\n"; });
+  add_data(router, "/metrics", "text/plain; version=0.0.4",
+           [this](const std::string&) { return data_.metrics(); });
+  add_data(router, "/v1/status", kJson, [this](const std::string& run) {
+    return data_.status(data_.choose(run));
   });
-  router.add(
-      Method::get, "/metrics", [this, &state](Request&, Responder responder) {
-        send_from_writer(std::move(responder), "text/plain; version=0.0.4",
-                         [&state] { return status::metrics(state); });
-      });
-  router.add(
-      Method::get, "/v1/status", [this, &state](Request&, Responder responder) {
-        send_from_writer(std::move(responder), "application/json",
-                         [&state] { return status::everything(state).dump(); });
-      });
-  router.add(
-      Method::get, "/v1/runs", [this, &state](Request&, Responder responder) {
-        send_from_writer(std::move(responder), "application/json", [&state] {
-          nlohmann::json rows = nlohmann::json::array();
-          for (const auto& [key, training] : state.runs) {
-            rows.push_back(status::run(state, training));
-          }
-          return rows.dump();
-        });
-      });
-  router.add(Method::get, "/v1/events", [this](Request&, Responder responder) {
-    std::lock_guard lock(mutex_);
-    if (streams_.size() >= kMaxStreams) {
-      responder.send(error_response(
-          ErrorKind::unavailable, "too many open event streams", Seconds(30)));
-      return;
-    }
-    streams_.push_back(responder.start_events());
-  });
+  add_data(router, "/v1/activity", kJson,
+           [this](const std::string&) { return data_.activity(); });
+  add_data(router, "/v1/runs", kJson,
+           [this](const std::string&) { return data_.runs(); });
+  add_data(router, "/v1/runs/{run}/curve", kJson,
+           [this](const std::string& run) -> std::optional<std::string> {
+             const TrainingRun* known = project_.state().run_by_name(run);
+             if (known == nullptr) return std::nullopt;
+             return data_.curve(known->run.key);
+           });
+  add_events(router);
 }
 
-void PageRoutes::start() {
-  project_.writer().post([this] { push_status(); });
+void PageRoutes::start(std::function<HttpCounters()> counters) {
+  counters_ = std::move(counters);
+  project_.writer().post([this] { tick(); });
 }
 
-void PageRoutes::push_status() {
-  {
-    std::lock_guard lock(mutex_);
-    std::erase_if(streams_, [](const EventStream& s) { return !s.is_open(); });
-    if (!streams_.empty()) {
-      std::string event =
-          format_event("status", status::everything(project_.state()).dump());
-      for (EventStream& stream : streams_) stream.push(event);
+void PageRoutes::tick() {
+  count_traffic();
+  push();
+  project_.writer().post_at(project_.state().clock.now() + kTick,
+                            [this] { tick(); });
+}
+
+void PageRoutes::count_traffic() {
+  HttpCounters now = counters_();
+  project_.state().activity.count_bytes(now.bytes_in - counted_.bytes_in,
+                                        now.bytes_out - counted_.bytes_out);
+  counted_ = now;
+}
+
+void PageRoutes::push() {
+  std::lock_guard lock(mutex_);
+  std::erase_if(viewers_, [](const Viewer& v) { return !v.stream.is_open(); });
+  std::uint64_t every = 1 + viewers_.size() / kViewersPerTick;
+  bool is_due = ++ticks_ % every == 0;
+  struct News {
+    std::string event;
+    std::size_t hash = 0;
+  };
+  std::map<RunKey, News> news;
+  std::string time = format_event("time", data_.time());
+  for (Viewer& viewer : viewers_) {
+    bool is_new = viewer.seen == 0;
+    if (!is_due && !is_new) continue;
+    RunKey run = data_.choose(viewer.run);
+    News& now = news[run];
+    if (now.hash == 0) {
+      now.event = format_event("status", data_.status(run));
+      now.hash = std::hash<std::string>()(data_.members(run)) | 1;
     }
+    viewer.stream.push(now.hash == viewer.seen ? time : now.event);
+    viewer.seen = now.hash;
   }
-  project_.writer().post_at(project_.state().clock.now() + kPushEvery,
-                            [this] { push_status(); });
 }
 
 }  // namespace quorate

@@ -17,7 +17,8 @@ ProjectState::ProjectState(const ProjectFolder& where,
       store(database),
       objects(object_store),
       hosts(database),
-      feeder(database, object_store) {
+      feeder(database, object_store),
+      activity(time) {
   for (const Run& run : store.runs()) {
     runs.emplace(run.key, load_run(run, store, objects, folder));
   }

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "server/activity.h"
 #include "server/feeder.h"
 #include "server/hosts.h"
 #include "server/leases.h"
@@ -33,6 +34,7 @@ struct ProjectState {
   OpenResults open_results;
   Leases leases;
   Reservations reservations;
+  Activity activity;
   std::map<RunKey, TrainingRun> runs;
   // The host that stands for the server's own workers.
   HostId house_host = 0;

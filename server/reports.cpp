@@ -50,6 +50,7 @@ protocol::ReportReply Reports::store(HostId host, ResultId id,
     return repeat(host, id, report.signed_header);
   }
   WorkunitId unit = live->unit.id;
+  state_.activity.count_received();
   result->server_state = ServerState::over;
   result->received = state_.clock.unix_ms();
   result->header = report.signed_header;

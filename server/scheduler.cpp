@@ -49,6 +49,9 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
     host.device = request.device;
     state_.hosts.changed(id);
   }
+  // Goes to the store when the host is next seen: for people, not for
+  // decisions.
+  host.speed_flops = request.speed_flops;
   protocol::WorkReply reply;
   renew(host, request, reply);
   resend_lost(host, request, reply.assignments);

@@ -144,8 +144,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
   http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
   project.start();
-  page.start();
   http.start();
+  page.start([&http] { return http.counters(); });
   print_address(project, endpoint, port, tls.has_value());
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
   signals.wait();

@@ -1,5 +1,5 @@
 // What people and programs are shown of a project, as JSON: the tables of the
-// CLI, the data of the page. Nothing of a unit is shown before its verdict.
+// CLI. What of it is public, on the page, is server/page_data's decision.
 // Used by the writer's thread only.
 #pragma once
 
@@ -15,19 +15,20 @@ nlohmann::json summary(ProjectState& state);
 // {run, state, rule, version, results_assimilated, ..., accuracy,
 //  best_accuracy}; see docs/protocol.md.
 nlohmann::json run(ProjectState& state, const TrainingRun& training);
+nlohmann::json host(ProjectState& state, const Host& host);
 nlohmann::json hosts(ProjectState& state);
 nlohmann::json workunits(ProjectState& state, const TrainingRun& training,
                          const Page& page);
 nlohmann::json results(ProjectState& state, const TrainingRun& training,
                        const Page& page);
 // Published and evaluated versions, oldest first.
-nlohmann::json snapshots(ProjectState& state, const TrainingRun& training);
+nlohmann::json snapshots(const TrainingRun& training);
+nlohmann::json evaluation(const Evaluation& row);
 // Rejected results with the reasons, newest first.
 nlohmann::json rejected(ProjectState& state, const TrainingRun& training,
                         const Page& page);
+nlohmann::json event(ProjectState& state, const Event& row);
 nlohmann::json events(ProjectState& state, const Page& page);
-// All that the page shows.
-nlohmann::json everything(ProjectState& state);
 // Prometheus text.
 std::string metrics(ProjectState& state);
 

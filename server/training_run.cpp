@@ -118,6 +118,7 @@ TrainingRun load_run(const Run& run, Store& store, const ObjectStore& objects,
   if (const auto* at = std::get_if<SnapshotPublished>(&entry.body)) {
     training.published_hash = at->published;
   }
+  training.evaluations = store.evaluations(run.key);
   apply_later_entries(training, store, objects, entry.seq + 1);
   LedgerRecord last = store.last_record(run.key).value();
   training.next_seq = last.seq + 1;

@@ -42,6 +42,9 @@ struct TrainingRun {
   std::optional<Instant> published_at;
   Hash published_hash;  // zero before the first
 
+  // Of published versions, by version.
+  std::vector<Evaluation> evaluations;
+
   // Snapshot objects of versions that were a base and were not published; see
   // server/file_deleter.
   std::map<std::uint64_t, Hash> written_snapshots;

@@ -5,6 +5,24 @@
 #include "server/credit.h"
 
 namespace quorate {
+namespace {
+
+ClosedUnit closed_unit(const LiveUnit& live, Millis now) {
+  ClosedUnit closed;
+  closed.unit_index = live.unit.unit_index;
+  closed.base_version = live.unit.base_version;
+  closed.state = live.unit.state;
+  closed.created = live.unit.created;
+  closed.closed = now;
+  for (const Result& result : live.results) {
+    if (result.host == 0) continue;  // never sent
+    closed.replicas.push_back({result.host, result.server_state, result.outcome,
+                               result.validate_state});
+  }
+  return closed;
+}
+
+}  // namespace
 
 std::vector<Replica> replicas_of(const LiveUnit& live) {
   std::vector<Replica> replicas;
@@ -39,6 +57,8 @@ void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
            fmt::format("disagrees with result {}, on which {} agree",
                        decision.canonical, decision.valid.size()));
   }
+  state_.activity.add_closed(live.unit.run,
+                             closed_unit(live, state_.clock.unix_ms()));
 }
 
 void Validation::judge_late(LiveUnit& live, Result& result) {
@@ -56,6 +76,7 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
 }
 
 void Validation::grant(const LiveUnit& live, Result& result) {
+  state_.activity.count_valid();
   result.validate_state = ValidateState::valid;
   result.credit = credit_of(live.unit.operations);
   state_.feeder.save(result);
@@ -65,6 +86,7 @@ void Validation::grant(const LiveUnit& live, Result& result) {
 
 void Validation::reject(LiveUnit& live, Result& result,
                         const std::string& reason) {
+  state_.activity.count_rejected();
   result.validate_state = ValidateState::invalid;
   result.reason = reason;
   state_.feeder.save(result);

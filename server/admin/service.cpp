@@ -232,7 +232,7 @@ const std::map<std::string, Command>& commands() {
       {"snapshots",
        [](Project& p, const json& a) {
          return for_runs(p, a, [&](const TrainingRun& t) {
-           return status::snapshots(p.state(), t);
+           return status::snapshots(t);
          });
        }},
       {"validate", validate},

@@ -29,7 +29,7 @@ Connection::Connection(IoThread& thread, const Listener& listener,
       listener_(listener),
       peer_(std::move(peer)),
       socket_(thread.io(), socket.get()),
-      transport_(socket.release(), listener.tls.get()),
+      transport_(socket.release(), listener.tls.get(), thread.shared().traffic),
       rate_(limits().min_bytes_per_second, limits().rate_window) {
   set_deadline(limits().head_deadline);
 }

@@ -35,6 +35,7 @@ struct HttpShared {
   std::atomic<std::uint64_t> connections_refused{0};
   std::atomic<std::uint64_t> connections_timed_out{0};
   std::atomic<std::uint64_t> requests{0};
+  Traffic traffic;
 };
 
 struct Listener {

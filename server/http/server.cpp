@@ -79,6 +79,8 @@ HttpCounters HttpServer::counters() const {
   counters.connections_refused = shared_->connections_refused;
   counters.connections_timed_out = shared_->connections_timed_out;
   counters.requests = shared_->requests;
+  counters.bytes_in = shared_->traffic.in;
+  counters.bytes_out = shared_->traffic.out;
   return counters;
 }
 

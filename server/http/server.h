@@ -63,6 +63,8 @@ struct HttpCounters {
   std::uint64_t connections_refused = 0;  // over a limit
   std::uint64_t connections_timed_out = 0;
   std::uint64_t requests = 0;
+  std::uint64_t bytes_in = 0;  // read and written, heads with bodies
+  std::uint64_t bytes_out = 0;
 };
 
 // Built, given its listeners, started and stopped by one thread, which is none

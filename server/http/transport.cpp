@@ -24,6 +24,11 @@ IoResult sent(ssize_t n) {
   return {IoStatus::closed};
 }
 
+IoResult counted(IoResult result, std::atomic<std::uint64_t>& bytes) {
+  bytes.fetch_add(result.bytes, std::memory_order_relaxed);
+  return result;
+}
+
 template <class Call>
 ssize_t uninterrupted(Call call) {
   ssize_t n;
@@ -35,7 +40,8 @@ ssize_t uninterrupted(Call call) {
 
 }  // namespace
 
-Transport::Transport(int fd, SSL_CTX* context) : fd_(fd) {
+Transport::Transport(int fd, SSL_CTX* context, Traffic& traffic)
+    : fd_(fd), traffic_(traffic) {
   if (!context) return;
   tls_.reset(SSL_new(context));
   if (!tls_ || SSL_set_fd(tls_.get(), fd) != 1) throw_tls("starting TLS");
@@ -61,6 +67,20 @@ IoResult Transport::handshake() {
 }
 
 IoResult Transport::read(std::span<std::uint8_t> to) {
+  return counted(read_some(to), traffic_.in);
+}
+
+IoResult Transport::write(ByteView bytes, bool more) {
+  return counted(write_some(bytes, more), traffic_.out);
+}
+
+IoResult Transport::send_file(int file, std::uint64_t offset,
+                              std::uint64_t length,
+                              std::span<std::uint8_t> scratch) {
+  return counted(send_some(file, offset, length, scratch), traffic_.out);
+}
+
+IoResult Transport::read_some(std::span<std::uint8_t> to) {
   if (tls_) {
     ERR_clear_error();
     return tls_result(
@@ -73,7 +93,7 @@ IoResult Transport::read(std::span<std::uint8_t> to) {
   return {IoStatus::closed};
 }
 
-IoResult Transport::write(ByteView bytes, bool more) {
+IoResult Transport::write_some(ByteView bytes, bool more) {
   if (tls_) {
     ERR_clear_error();
     std::size_t size = std::min<std::size_t>(bytes.size(), kMaxSendFileBytes);
@@ -85,7 +105,7 @@ IoResult Transport::write(ByteView bytes, bool more) {
       [&] { return ::send(fd_, bytes.data(), bytes.size(), flags); }));
 }
 
-IoResult Transport::send_file(int file, std::uint64_t offset,
+IoResult Transport::send_some(int file, std::uint64_t offset,
                               std::uint64_t length,
                               std::span<std::uint8_t> scratch) {
   auto at = static_cast<off_t>(offset);
@@ -98,7 +118,7 @@ IoResult Transport::send_file(int file, std::uint64_t offset,
   ssize_t n =
       uninterrupted([&] { return ::pread(file, scratch.data(), size, at); });
   if (n <= 0) return {IoStatus::closed};
-  return write(scratch.first(static_cast<std::size_t>(n)), false);
+  return write_some(scratch.first(static_cast<std::size_t>(n)), false);
 }
 
 bool Transport::has_buffered() const {

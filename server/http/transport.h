@@ -2,6 +2,7 @@
 // server/http.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 
@@ -22,12 +23,18 @@ struct IoResult {
   std::size_t bytes = 0;  // of status done; at least 1
 };
 
+// Bytes of all connections of a server, those of TLS itself left out.
+struct Traffic {
+  std::atomic<std::uint64_t> in{0};
+  std::atomic<std::uint64_t> out{0};
+};
+
 // OpenSSL works on the socket itself instead of through asio::ssl::stream,
 // whose memory buffers copy every byte once more.
 class Transport {
  public:
-  // fd: borrowed. context: null for a plain connection.
-  Transport(int fd, SSL_CTX* context);
+  // fd, traffic: borrowed. context: null for a plain connection.
+  Transport(int fd, SSL_CTX* context, Traffic& traffic);
 
   // To be repeated until done; at once for a plain connection.
   IoResult handshake();
@@ -45,8 +52,13 @@ class Transport {
 
  private:
   IoResult tls_result(int returned) const;
+  IoResult read_some(std::span<std::uint8_t> to);
+  IoResult write_some(ByteView bytes, bool more);
+  IoResult send_some(int file, std::uint64_t offset, std::uint64_t length,
+                     std::span<std::uint8_t> scratch);
 
   int fd_;
+  Traffic& traffic_;
   TlsSession tls_;
 };
 

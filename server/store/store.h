@@ -93,8 +93,6 @@ class Store {
   // Rejected ones (validate_state invalid), newest first.
   virtual std::vector<Result> rejected_results(RunKey run,
                                                const Page& page) = 0;
-  // Results received at or after `since`.
-  virtual std::uint64_t results_received_since(Millis since) = 0;
 
   // Records continue the run's ledger without a gap.
   virtual void append_ledger(RunKey run,

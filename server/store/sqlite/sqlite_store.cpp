@@ -196,14 +196,6 @@ std::vector<Result> SqliteStore::rejected_results(RunKey run,
                         run, page.before_id, limit_of(page.limit));
 }
 
-std::uint64_t SqliteStore::results_received_since(Millis since) {
-  Query query = connection_.query(
-      "SELECT count(*) FROM results WHERE received > 0 AND received >= ?");
-  query.bind(since);
-  query.next();
-  return static_cast<std::uint64_t>(query.integer());
-}
-
 void SqliteStore::append_ledger(RunKey run,
                                 std::span<const LedgerRecord> records) {
   SqliteConnection& connection = changing();

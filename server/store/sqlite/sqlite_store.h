@@ -50,7 +50,6 @@ class SqliteStore final : public Store {
   std::optional<Result> result(ResultId id) override;
   std::vector<Result> results(RunKey run, const Page& page) override;
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
-  std::uint64_t results_received_since(Millis since) override;
 
   void append_ledger(RunKey run,
                      std::span<const LedgerRecord> records) override;
