@@ -12,7 +12,10 @@ namespace quorate {
 namespace {
 
 // One turn of sending: long enough to be efficient, short enough to be fair.
-constexpr std::uint64_t kMaxSendFileBytes = 1 << 20;
+constexpr std::uint64_t kMaxSendFileBytes = 2 << 20;
+// SSL_write takes one TLS record at a time (SSL_MODE_ENABLE_PARTIAL_WRITE):
+// what is read beyond it would be read again.
+constexpr std::size_t kTlsRecordBytes = 16 << 10;
 
 bool must_wait() {
   return errno == EAGAIN || errno == EWOULDBLOCK;
@@ -96,7 +99,7 @@ IoResult Transport::read_some(std::span<std::uint8_t> to) {
 IoResult Transport::write_some(ByteView bytes, bool more) {
   if (tls_) {
     ERR_clear_error();
-    std::size_t size = std::min<std::size_t>(bytes.size(), kMaxSendFileBytes);
+    std::size_t size = std::min(bytes.size(), kTlsRecordBytes);
     return tls_result(
         SSL_write(tls_.get(), bytes.data(), static_cast<int>(size)));
   }
@@ -114,7 +117,8 @@ IoResult Transport::send_some(int file, std::uint64_t offset,
     return sent(
         uninterrupted([&] { return ::sendfile(fd_, file, &at, size); }));
   }
-  std::size_t size = std::min<std::uint64_t>(length, scratch.size());
+  std::size_t size = std::min<std::uint64_t>(
+      length, std::min(scratch.size(), kTlsRecordBytes));
   ssize_t n =
       uninterrupted([&] { return ::pread(file, scratch.data(), size, at); });
   if (n <= 0) return {IoStatus::closed};
