@@ -10,6 +10,7 @@ namespace {
 // Windows of `size` that fit in `in` pixels and their padding.
 std::size_t window_count(std::size_t in, std::size_t size, std::size_t stride,
                          std::size_t padding) {
+  check(in >= 1, "an image has pixels");
   check(size >= 1 && stride >= 1, "a window has a size and a stride");
   check(in + 2 * padding >= size, "a window larger than its image");
   return (in + 2 * padding - size) / stride + 1;

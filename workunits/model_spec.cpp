@@ -40,8 +40,12 @@ std::string fault_of_widths(const ModelFamily& family,
                             std::span<const std::uint32_t> widths) {
   if (widths.size() < family.least_widths ||
       widths.size() > family.most_widths) {
-    return fmt::format("expected {} to {} widths, found {}",
-                       family.least_widths, family.most_widths, widths.size());
+    std::string range = fmt::format("{}", family.least_widths);
+    if (family.most_widths != family.least_widths) {
+      range += fmt::format(" to {}", family.most_widths);
+    }
+    return fmt::format("{} has {} widths, the classes counted, found {}",
+                       family.name, range, widths.size());
   }
   for (std::uint32_t width : widths) {
     if (width == 0 || width > kMaxWidth) {

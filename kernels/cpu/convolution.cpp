@@ -21,6 +21,16 @@ std::size_t ceil_div(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
 }
 
+// For the short stretches of few channels a call would cost more than it does.
+void copy(const float* from, std::ptrdiff_t count, float* to) {
+  constexpr std::ptrdiff_t kShort = 16;
+  if (count >= kShort) {
+    std::copy_n(from, count, to);
+    return;
+  }
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
 // One row of taps that lie side by side in `line`, the first at column x.
 void gather_forward(const Patches& p, const float* line, std::ptrdiff_t x,
                     float* to) {
@@ -30,8 +40,8 @@ void gather_forward(const Patches& p, const float* line, std::ptrdiff_t x,
   std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(-x, 0, taps);
   std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width - x, begin, taps);
   std::fill(to, to + begin * channels, 0.0F);
-  std::copy_n(line + (x + begin) * channels, (end - begin) * channels,
-              to + begin * channels);
+  copy(line + (x + begin) * channels, (end - begin) * channels,
+       to + begin * channels);
   std::fill(to + end * channels, to + taps * channels, 0.0F);
 }
 
@@ -42,7 +52,7 @@ void gather_backward(const Patches& p, const float* line, std::ptrdiff_t x,
   auto channels = static_cast<std::ptrdiff_t>(p.from.channels);
   for (std::size_t kw = 0; kw < p.kernel_width; ++kw, --x, to += channels) {
     if (x >= 0 && x < width) {
-      std::copy_n(line + x * channels, channels, to);
+      copy(line + x * channels, channels, to);
     } else {
       std::fill_n(to, channels, 0.0F);
     }
@@ -94,14 +104,18 @@ Patches gradient_patches(const ConvolutionSizes& n, const float* dy) {
 void gather_patches(const Patches& patches, std::size_t first,
                     std::size_t count, float* to) {
   const ImageSizes& windows = patches.windows;
-  for (std::size_t i = first; i < first + count; ++i) {
-    std::size_t col = i % windows.width;
-    std::size_t row = i / windows.width % windows.height;
-    std::size_t image = i / windows.width / windows.height;
-    gather_patch(patches, patches.data + image * patches.from.image(),
-                 static_cast<std::ptrdiff_t>(row),
+  std::size_t col = first % windows.width;
+  std::size_t row = first / windows.width % windows.height;
+  const float* image = patches.data + first / windows.width / windows.height *
+                                          patches.from.image();
+  for (std::size_t i = 0; i < count; ++i, to += patches.cols()) {
+    gather_patch(patches, image, static_cast<std::ptrdiff_t>(row),
                  static_cast<std::ptrdiff_t>(col), to);
-    to += patches.cols();
+    if (++col < windows.width) continue;
+    col = 0;
+    if (++row < windows.height) continue;
+    row = 0;
+    image += patches.from.image();
   }
 }
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The exported file is the model: numpy alone finds the accuracy that we claim.
 
-Trains an mlp and a lenet briefly, exports them, reads file and test shards by
-the documents (docs/formats.md) and none of our code, and compares the accuracy
-to 0.1 points. Where Debian's python3-torch is installed, the same network in
-PyTorch must take the file and give numpy's outputs.
+Trains an mlp and a lenet briefly, replays and exports them, reads file and test
+shards by the documents (docs/formats.md) and none of our code, and compares the
+accuracy to 0.1 points. Where Debian's python3-torch is installed, the same
+network in PyTorch must take the file and give numpy's outputs.
 """
 
 import json
@@ -129,6 +129,7 @@ def check_export(stage, model_name, logits_of, *settings):
     for volunteer in volunteers:
         volunteer.stop()
     shown = project.show_evaluated()
+    expect(project.ask("replay", RUN)["version"] == shown["version"], "replay")
     path = stage.folder / "model.safetensors"
     project.order("export", RUN, "--out", path)
     model, metadata = read_safetensors(path)

@@ -53,7 +53,10 @@ TEST_CASE("a model that is not known is wrong usage and lists what is") {
   }
   CHECK_THROWS_AS(parse_model("mlp", {28, 0, 1}, 10), Error);
   CHECK_THROWS_AS(parse_model("mlp", kImages, 0), Error);
-  CHECK_THROWS_AS(parse_model("lenet:6,16,120", kImages, 10), Error);
+  CHECK_THROWS_WITH_AS(parse_model("lenet:6,16,120", kImages, 10),
+                       doctest::Contains("lenet has 5 widths, the classes "
+                                         "counted, found 4"),
+                       Error);
   CHECK_THROWS_AS(parse_model("lenet:none", kImages, 10), Error);
   // more parameters than a snapshot can hold
   CHECK_THROWS_AS(parse_model("mlp:1000000,1000000", kImages, 10), Error);
