@@ -7,6 +7,8 @@ test part in 6 minutes; a lenet with diloco 89 % in 10. Prints how the accuracy
 grew. Called by hand, on a machine with nothing else to do:
 
     python3 tests/pipeline/fashion_mnist.py --data FOLDER_WITH_IDX_FILES
+
+--only vc_asgd, --only diloco or --only lenet runs one of the three.
 """
 
 import resource
