@@ -23,10 +23,6 @@ constexpr std::string_view kKnown =
     "hidden layers), mlp:none (no hidden layer), lenet (two convolutions, "
     "images of 12 x 12 at least) and lenet:12,32,120,84 (channels, widths)";
 
-std::string text_of(const SampleShape& shape) {
-  return fmt::format("{} x {} x {}", shape.height, shape.width, shape.channels);
-}
-
 const ModelFamily& family_of(const ModelSpec& model) {
   const ModelFamily* family = find_family(model.family);
   if (family != nullptr) return *family;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace quorate {
 
@@ -21,14 +22,8 @@ struct SampleShape {
 };
 
 // 1 to kMaxSampleValues values.
-inline bool is_within_bounds(const SampleShape& shape) {
-  if (shape.height == 0 || shape.width == 0 || shape.channels == 0) {
-    return false;
-  }
-  // Two factors below 2^32 each cannot overflow 64 bits.
-  std::uint64_t pixels = std::uint64_t{shape.height} * shape.width;
-  return pixels <= kMaxSampleValues &&
-         pixels * shape.channels <= kMaxSampleValues;
-}
+bool is_within_bounds(const SampleShape& shape);
+// "28 x 28 x 1", for messages.
+std::string text_of(const SampleShape& shape);
 
 }  // namespace quorate
