@@ -37,6 +37,23 @@ struct SgdStep {
   float weight_decay = 0.0F;
 };
 
+// How the windows of a convolution move over an image, alike in both
+// directions. So far: stride 1, one group.
+struct Convolution {
+  std::size_t stride = 1;
+  std::size_t padding = 0;  // zeros on every side of the image
+  std::size_t groups = 1;   // of channels, each a convolution of its own
+};
+
+// Square windows of at most kMaxPoolingSize, and how they move. Taps beyond the
+// image do not count; padding is at most half the size.
+inline constexpr std::size_t kMaxPoolingSize = 16;
+struct Pooling {
+  std::size_t size = 2;
+  std::size_t stride = 2;
+  std::size_t padding = 0;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -58,6 +75,24 @@ class Backend {
   // k in segments of 256, in order (section 3). Not both may be transposed.
   virtual void matmul(ConstView a, Transpose transpose_a, ConstView b,
                       Transpose transpose_b, View c, Accumulate accumulate) = 0;
+
+  // Images are (N,H,W,C), weights (KH,KW,C,O). Section 4.
+  // y (N,OH,OW,O), OH = H + 2 padding - KH + 1 at stride 1; so OW.
+  virtual void conv2d(ConstView x, ConstView w, const Convolution& how,
+                      View y) = 0;
+  // dx, shaped as x, from dy, shaped as y.
+  virtual void conv2d_input_gradient(ConstView dy, ConstView w,
+                                     const Convolution& how, View dx) = 0;
+  // dw, shaped as w.
+  virtual void conv2d_weight_gradient(ConstView x, ConstView dy,
+                                      const Convolution& how, View dw) = 0;
+
+  // x (N,H,W,C) -> y (N,OH,OW,C), OH = (H + 2 padding - size) / stride + 1
+  // rounded down; so OW. Section 7, "max pooling".
+  virtual void max_pool2d(ConstView x, const Pooling& how, View y) = 0;
+  // dx, shaped as x, from x and dy, shaped as y.
+  virtual void max_pool2d_gradient(ConstView x, ConstView dy,
+                                   const Pooling& how, View dx) = 0;
 
   // x (rows,cols) += bias (cols).
   virtual void add_bias(View x, ConstView bias) = 0;

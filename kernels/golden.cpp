@@ -78,10 +78,42 @@ std::uint64_t sum_rows_hash(Backend& backend) {
   return hash_of(backend, y.view());
 }
 
+// The three passes of a convolution with sums of more than one segment.
+struct ConvolutionHashes {
+  std::uint64_t forward, input_gradient, weight_gradient;
+};
+
+ConvolutionHashes convolution_hashes(Backend& backend) {
+  const Shape images{2, 13, 11, 11};
+  const Shape weights{5, 5, 11, 7};
+  const Shape outputs{2, 13, 11, 7};
+  const Convolution how{.padding = 2};
+  Tensor x = uniform_tensor(backend, images, 5);
+  Tensor w = uniform_tensor(backend, weights, 6);
+  Tensor dy = uniform_tensor(backend, outputs, 7);
+  Tensor y = backend.tensor(outputs);
+  Tensor dx = backend.tensor(images);
+  Tensor dw = backend.tensor(weights);
+  backend.conv2d(x.view(), w.view(), how, y.view());
+  backend.conv2d_input_gradient(dy.view(), w.view(), how, dx.view());
+  backend.conv2d_weight_gradient(x.view(), dy.view(), how, dw.view());
+  return {hash_of(backend, y.view()), hash_of(backend, dx.view()),
+          hash_of(backend, dw.view())};
+}
+
+std::uint64_t pooling_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {2, 13, 11, 11}, 5);
+  Tensor dy = uniform_tensor(backend, {2, 6, 5, 11}, 8);
+  Tensor dx = backend.tensor(x.shape());
+  backend.max_pool2d_gradient(x.view(), dy.view(), {}, dx.view());
+  return hash_of(backend, dx.view());
+}
+
 }  // namespace
 
 std::vector<GoldenResult> golden_results(Backend& backend) {
   using enum Transpose;
+  ConvolutionHashes convolution = convolution_hashes(backend);
   Tensor summed = uniform_tensor(backend, {100003}, 3);
   return {
       {"exp", 0xe479d2bbb12c35ac, function_hash(backend, &Backend::exp)},
@@ -91,6 +123,10 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"A B^T", 0x8b498bc51f647ad4, product_hash(backend, no, yes)},
       {"sum R1", bits(0x1.2f8154p+7F), bits(backend.sum(summed.view()))},
       {"sum R2", 0xc7507eedd06402e4, sum_rows_hash(backend)},
+      {"convolution", 0xcc045e3ec6bb2323, convolution.forward},
+      {"convolution, dx", 0x76e8414528249da2, convolution.input_gradient},
+      {"convolution, dw", 0xe1276c4d4fa08b13, convolution.weight_gradient},
+      {"max pooling, dx", 0xdc56361b42303cef, pooling_hash(backend)},
   };
 }
 

@@ -7,51 +7,53 @@
 #include <string>
 #include <vector>
 
+#include "workunits/layer_spec.h"
+#include "workunits/sample_shape.h"
+
 namespace quorate {
 
-// A family and its sizes. mlp: widths = {inputs, hidden..., classes}.
+// A family and its sizes. mlp: widths = {inputs, hidden..., classes}. lenet:
+// widths = {channels, channels, hidden, hidden, classes}, input = the images.
 struct ModelSpec {
   std::string family;
   std::vector<std::uint32_t> widths;
+  SampleShape input{};  // zeros if the family takes vectors
 
   bool operator==(const ModelSpec&) const = default;
 };
 
-// One parameter tensor. Name and layout are PyTorch's, so that an export needs
-// no conversion: a linear layer's weight is [out, in].
-struct TensorSpec {
-  std::string name;
-  std::vector<std::uint32_t> shape;
-  // Initial values are uniform in [-bound, bound): 1 / sqrt(fan in).
-  float bound = 0.0F;
-
-  std::uint64_t size() const;  // elements
-};
-
-// Reads "mlp" (one hidden layer of 256), "mlp:512,128" (hidden widths) or
-// "mlp:none" (no hidden layer) for samples of `inputs` values and `classes`
-// classes. Throws usage, listing what is known, for anything else.
-ModelSpec parse_model(const std::string& text, std::uint32_t inputs,
+// Reads "mlp" (one hidden layer of 256), "mlp:512,128" (hidden widths),
+// "mlp:none" (no hidden layer), "lenet" or "lenet:12,32,120,84" (channels of
+// both convolutions, hidden widths) for such samples and `classes` classes.
+// Throws usage for anything else, saying what is known, and for samples that
+// are too small for the model.
+ModelSpec parse_model(const std::string& text, const SampleShape& sample,
                       std::uint32_t classes);
-// The text form of the same, "mlp:256".
+// The text form of the same, "mlp:256", "lenet".
 std::string name_of(const ModelSpec& model);
 
 // JSON, as it stands in tasks and ledgers. Reading throws corrupt, also for
-// sizes beyond what we can train (widths 1 to 2^20, 2 to 64 of them; 2^30
-// parameters).
+// sizes beyond what we can train (widths 1 to 2^20; 2^24 values between
+// layers; 2^30 parameters).
 std::string to_json(const ModelSpec& model);
 ModelSpec model_from_json(const std::string& text);
 
+// The layers in order. Throws unsupported for a family that is not known.
+std::vector<LayerSpec> layers_of(const ModelSpec& model);
 // The parameters in declared order: the order of snapshots, digests, updates.
 std::vector<TensorSpec> parameters_of(const ModelSpec& model);
 // Elements of all of them.
 std::uint64_t parameter_count(const ModelSpec& model);
 std::uint32_t inputs_of(const ModelSpec& model);
 std::uint32_t classes_of(const ModelSpec& model);
+// Empty if the model can take samples of this shape, else what is wrong:
+// "expected samples of 28 x 28 x 1, found 32 x 32 x 3".
+std::string misfit_of(const ModelSpec& model, const SampleShape& sample);
 
 // Floating-point operations (a product and its sum count as two) of one
 // training sample: forward, and both products of the backward pass; the first
-// layer has no second one, since samples need no gradient.
+// layer has no second one, since samples need no gradient. Only linear layers
+// and convolutions count.
 double training_operations(const ModelSpec& model);
 
 // The initial parameters, in declared order: Philox stream `initialization`

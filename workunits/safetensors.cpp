@@ -266,22 +266,28 @@ Bytes write_safetensors(std::span<const TensorView> tensors,
   return out;
 }
 
-Bytes write_parameters(const ModelSpec& model, std::span<const float> values,
-                       const std::map<std::string, std::string>& metadata) {
-  check(values.size() == parameter_count(model),
-        "as many values as the model has parameters");
+Bytes write_tensors(std::span<const TensorSpec> tensors,
+                    std::span<const float> values,
+                    const std::map<std::string, std::string>& metadata) {
   std::vector<std::uint32_t> words(values.size());
   std::transform(values.begin(), values.end(), words.begin(), canonical_bits);
   ByteView data{reinterpret_cast<const std::uint8_t*>(words.data()),
                 words.size() * sizeof(float)};
   std::vector<TensorView> views;
-  for (const TensorSpec& tensor : parameters_of(model)) {
+  for (const TensorSpec& tensor : tensors) {
     std::size_t size = tensor.size() * sizeof(float);
+    check(size <= data.size(), "a value for every element");
     views.push_back(
         {tensor.name, DType::f32, shape_of(tensor), data.first(size)});
     data = data.subspan(size);
   }
+  check(data.empty(), "an element for every value");
   return write_safetensors(views, metadata);
+}
+
+Bytes write_parameters(const ModelSpec& model, std::span<const float> values,
+                       const std::map<std::string, std::string>& metadata) {
+  return write_tensors(parameters_of(model), values, metadata);
 }
 
 std::vector<float> read_parameters(const ModelSpec& model, ByteView bytes,

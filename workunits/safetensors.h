@@ -73,6 +73,11 @@ Bytes write_safetensors(
     std::span<const TensorView> tensors,
     const std::map<std::string, std::string>& metadata = {});
 
+// Tensors as f32; values: their elements, one tensor after another.
+Bytes write_tensors(std::span<const TensorSpec> tensors,
+                    std::span<const float> values,
+                    const std::map<std::string, std::string>& metadata);
+
 // Parameters (or a change to them) of a model: its tensors as f32 in declared
 // order. values: parameter_count(model) of them.
 Bytes write_parameters(const ModelSpec& model, std::span<const float> values,

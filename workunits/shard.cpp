@@ -12,7 +12,6 @@ namespace quorate {
 namespace {
 
 constexpr std::uint64_t kMaxSamples = 1ULL << 24;
-constexpr std::uint64_t kMaxSampleBytes = 1ULL << 24;
 constexpr const char* kImages = "images";
 constexpr const char* kLabels = "labels";
 
@@ -22,9 +21,9 @@ void check_shape(const std::vector<std::uint64_t>& shape,
   bool fits = shape.size() == 4 && shape[0] >= 1 && shape[0] <= kMaxSamples;
   std::uint64_t sample = 1;
   for (std::size_t i = 1; fits && i < shape.size(); ++i) {
-    fits = shape[i] >= 1 && shape[i] <= kMaxSampleBytes;
+    fits = shape[i] >= 1 && shape[i] <= kMaxSampleValues;
     sample *= shape[i];
-    fits = fits && sample <= kMaxSampleBytes;
+    fits = fits && sample <= kMaxSampleValues;
   }
   if (!fits) {
     throw Error(ErrorKind::corrupt,

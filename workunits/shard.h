@@ -6,20 +6,12 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "workunits/sample_shape.h"
 
 namespace quorate {
 
 // Samples of a full shard.
 inline constexpr std::uint32_t kShardSamples = 10240;
-
-struct SampleShape {
-  std::uint32_t height = 0;
-  std::uint32_t width = 0;
-  std::uint32_t channels = 0;
-
-  std::uint32_t size() const { return height * width * channels; }
-  bool operator==(const SampleShape&) const = default;
-};
 
 // Views into bytes owned by somebody else.
 struct ShardView {

@@ -174,7 +174,7 @@ class Load {
   HttpClient http_;
   ProjectId project_;
   std::vector<Volunteer> volunteers_;
-  Bytes update_ = zero_update(parse_model("mlp:none", 784, 10));
+  Bytes update_ = zero_update(parse_model("mlp:none", {28, 28, 1}, 10));
   std::vector<double> delays_;
   std::uint64_t done_ = 0;
   double began_ = 0;

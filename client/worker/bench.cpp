@@ -61,11 +61,13 @@ protocol::BenchReport bench_product(Backend& backend, const Clock& clock,
           "Gflop/s"};
 }
 
-// A unit of the default network that is long enough not to end.
-TrainingTask endless_task(std::uint32_t batch) {
+constexpr SampleShape kSample{28, 28, 1};
+
+// A unit that is long enough not to end.
+TrainingTask endless_task(const std::string& model, std::uint32_t batch) {
   TrainingTask task;
   task.arithmetic = kArithmeticVersion;
-  task.model = {"mlp", {784, 256, 10}};
+  task.model = parse_model(model, kSample, /*classes=*/10);
   task.range = {.shard_samples = kShardSamples,
                 .steps = kShardSamples / batch,
                 .batch = batch};
@@ -77,10 +79,10 @@ TrainingTask endless_task(std::uint32_t batch) {
 }
 
 protocol::BenchReport bench_training(Backend& backend, const Clock& clock,
+                                     const std::string& model,
                                      std::uint32_t batch) {
-  constexpr SampleShape kShape{28, 28, 1};
-  TrainingTask task = endless_task(batch);
-  Bytes images(std::size_t{kShardSamples} * kShape.size());
+  TrainingTask task = endless_task(model, batch);
+  Bytes images(std::size_t{kShardSamples} * kSample.size());
   RandomStream words(/*key=*/0, stream_of(RandomUse::dataset_shuffle),
                      /*step=*/0);
   for (auto& pixel : images) {
@@ -88,13 +90,14 @@ protocol::BenchReport bench_training(Backend& backend, const Clock& clock,
   }
   Bytes labels(kShardSamples, 1);
   std::vector<float> base = initial_parameters(task.model, /*seed=*/0);
-  Trainer trainer(task, base, {kShape, kShardSamples, images, labels}, backend);
+  Trainer trainer(task, base, {kSample, kShardSamples, images, labels},
+                  backend);
   TrainerState start = trainer.state();
   double steps = rate(clock, [&] {
     if (trainer.is_finished()) trainer.restore(start);
     trainer.step();
   });
-  return {fmt::format("training step mlp 784-256-10, batch {}", batch),
+  return {fmt::format("training step {}, 28 x 28, batch {}", model, batch),
           steps * batch, "samples/s"};
 }
 
@@ -108,8 +111,10 @@ std::vector<protocol::BenchReport> bench_device(Backend& backend,
   for (const Product& shape : kProducts) {
     rows.push_back(bench_product(backend, clock, shape));
   }
-  for (std::uint32_t batch : {64U, 256U}) {
-    rows.push_back(bench_training(backend, clock, batch));
+  for (const char* model : {"mlp:256", "lenet"}) {
+    for (std::uint32_t batch : {64U, 256U}) {
+      rows.push_back(bench_training(backend, clock, model, batch));
+    }
   }
   return rows;
 }

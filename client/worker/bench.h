@@ -10,7 +10,7 @@
 namespace quorate::worker {
 
 // Products of several shapes in Gflop/s, and training steps of the default
-// network in samples/s. Takes a few seconds.
+// network of each family in samples/s. Takes a few seconds.
 std::vector<protocol::BenchReport> bench_device(Backend& backend,
                                                 const Clock& clock);
 

@@ -9,6 +9,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "kernels/cpu/convolution.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/thread_pool.h"
@@ -28,8 +29,10 @@ class CpuBackend final : public Backend {
       : set_(set),
         elementwise_(elementwise_kernels(set)),
         reduction_(reduction_kernels(set)),
+        pooling_(pooling_kernels(set)),
         matmul_(matmul_kernels(set)),
-        pool_(threads) {
+        pool_(threads),
+        convolver_(pool_, matmul_, elementwise_, scratch_) {
     for (unsigned i = 0; i < threads; ++i) {
       scratch_.push_back(allocate_aligned(kMatmulScratch));
     }
@@ -81,6 +84,47 @@ class CpuBackend final : public Backend {
                                transpose_b, product, matmul_.lanes));
     }
     if (apart) map(out, product, out, count, elementwise_.add);
+  }
+
+  void conv2d(ConstView x, ConstView w, const Convolution& how,
+              View y) override {
+    convolver_.forward(convolution_sizes(x.shape, w.shape, how, y.shape),
+                       host_data(x), host_data(w), host_data(y));
+  }
+  void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
+                             View dx) override {
+    convolver_.input_gradient(
+        convolution_sizes(dx.shape, w.shape, how, dy.shape), host_data(dy),
+        host_data(w), host_data(dx));
+  }
+  void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
+                              View dw) override {
+    convolver_.weight_gradient(
+        convolution_sizes(x.shape, dw.shape, how, dy.shape), host_data(x),
+        host_data(dy), host_data(dw));
+  }
+
+  void max_pool2d(ConstView x, const Pooling& how, View y) override {
+    PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
+    const float* px = host_data(x);
+    float* py = host_data(y);
+    run(n.in.images, x.shape.count(), [&](std::size_t image) {
+      pooling_.max_pool(n, how, px + image * n.in.image(),
+                        py + image * n.out.image());
+    });
+  }
+  void max_pool2d_gradient(ConstView x, ConstView dy, const Pooling& how,
+                           View dx) override {
+    PoolingSizes n = pooling_sizes(x.shape, how, dy.shape);
+    check(dx.shape == x.shape, "gradient of another shape");
+    const float* px = host_data(x);
+    const float* pdy = host_data(dy);
+    float* pdx = host_data(dx);
+    run(n.in.images, x.shape.count(), [&](std::size_t image) {
+      std::size_t at = image * n.in.image();
+      pooling_.max_pool_gradient(n, how, px + at, pdy + image * n.out.image(),
+                                 pdx + at);
+    });
   }
 
   void add_bias(View x, ConstView bias) override {
@@ -259,9 +303,11 @@ class CpuBackend final : public Backend {
   InstructionSet set_;
   const ElementwiseKernels& elementwise_;
   const ReductionKernels& reduction_;
+  const PoolingKernels& pooling_;
   const MatmulKernels& matmul_;
   std::vector<AlignedFloats> scratch_;  // of each thread
   ThreadPool pool_;
+  Convolver convolver_;  // uses the members above
 };
 
 }  // namespace

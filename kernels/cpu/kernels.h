@@ -8,6 +8,7 @@
 
 #include "kernels/backend.h"
 #include "kernels/cpu/cpu_backend.h"
+#include "kernels/shapes.h"
 
 namespace quorate {
 
@@ -47,6 +48,15 @@ struct ReductionKernels {
                             float scale, float* dx);
 };
 const ReductionKernels& reduction_kernels(InstructionSet set);
+
+// Of one image: n.in.images and n.out.images are not read.
+struct PoolingKernels {
+  void (*max_pool)(const PoolingSizes& n, const Pooling& how, const float* x,
+                   float* y);
+  void (*max_pool_gradient)(const PoolingSizes& n, const Pooling& how,
+                            const float* x, const float* dy, float* dx);
+};
+const PoolingKernels& pooling_kernels(InstructionSet set);
 
 // C(i,j) = sum over k of R(i,k) V(k,j). R is read element by element, V in
 // vectors along j; each is any of the operands, transposed or not.

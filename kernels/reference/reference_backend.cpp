@@ -8,28 +8,24 @@
 #include "kernels/elementary.h"
 #include "kernels/float_environment.h"
 #include "kernels/host_memory.h"
+#include "kernels/reference/convolution.h"
+#include "kernels/reference/segment_sum.h"
 #include "kernels/shapes.h"
 
 namespace quorate {
 namespace {
 
-constexpr std::size_t kMatmulSegment = 256;  // section 3
-constexpr std::size_t kRowSegment = 64;      // section 5, R2
+constexpr std::size_t kRowSegment = 64;  // section 5, R2
 constexpr std::uint32_t kOneOver255 = 0x3b808081;
 
 // One element of a product: a and b are read with these strides along k.
 float product_element(const float* a, std::size_t a_stride, const float* b,
                       std::size_t b_stride, std::size_t depth) {
-  float total = 0.0F;
-  for (std::size_t s = 0; s < depth; s += kMatmulSegment) {
-    float acc = 0.0F;
-    std::size_t end = std::min(s + kMatmulSegment, depth);
-    for (std::size_t k = s; k < end; ++k) {
-      acc = fma(a[k * a_stride], b[k * b_stride], acc);
-    }
-    total = s == 0 ? acc : total + acc;
+  SegmentSum sum;
+  for (std::size_t k = 0; k < depth; ++k) {
+    sum.push(a[k * a_stride], b[k * b_stride]);
   }
-  return total;
+  return sum.total();
 }
 
 // The pair level of section 5.
@@ -93,6 +89,41 @@ class ReferenceBackend final : public Backend {
         out = accumulate == Accumulate::yes ? out + total : total;
       }
     }
+  }
+
+  void conv2d(ConstView x, ConstView w, const Convolution& how,
+              View y) override {
+    ConvolutionSizes n = convolution_sizes(x.shape, w.shape, how, y.shape);
+    CanonicalFloatMode mode;
+    reference::conv2d(n, host_data(x), host_data(w), host_data(y));
+  }
+  void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
+                             View dx) override {
+    ConvolutionSizes n = convolution_sizes(dx.shape, w.shape, how, dy.shape);
+    CanonicalFloatMode mode;
+    reference::conv2d_input_gradient(n, host_data(dy), host_data(w),
+                                     host_data(dx));
+  }
+  void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
+                              View dw) override {
+    ConvolutionSizes n = convolution_sizes(x.shape, dw.shape, how, dy.shape);
+    CanonicalFloatMode mode;
+    reference::conv2d_weight_gradient(n, host_data(x), host_data(dy),
+                                      host_data(dw));
+  }
+
+  void max_pool2d(ConstView x, const Pooling& how, View y) override {
+    PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
+    CanonicalFloatMode mode;
+    reference::max_pool2d(n, how, host_data(x), host_data(y));
+  }
+  void max_pool2d_gradient(ConstView x, ConstView dy, const Pooling& how,
+                           View dx) override {
+    PoolingSizes n = pooling_sizes(x.shape, how, dy.shape);
+    check(dx.shape == x.shape, "gradient of another shape");
+    CanonicalFloatMode mode;
+    reference::max_pool2d_gradient(n, how, host_data(x), host_data(dy),
+                                   host_data(dx));
   }
 
   void add_bias(View x, ConstView bias) override {

@@ -56,7 +56,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   }
   fill_secret_random(run.id.bytes);
   run.dataset = dataset.name;
-  run.model = parse_model(arguments.value("model", "mlp"), dataset.shape.size(),
+  run.model = parse_model(arguments.value("model", "mlp"), dataset.shape,
                           dataset.classes);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
   run.batch = number(arguments, "batch", run.batch, 1, 65536);

@@ -6,6 +6,7 @@
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
 #include "workunits/object_store.h"
+#include "workunits/pytorch_export.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -57,7 +58,7 @@ void add_export(CLI::App& app, GlobalOptions& global) {
     std::vector<float> values = read_parameters(
         model, objects.read(hash), "published version " + hash.hex());
     write_file_durably(options->out,
-                       write_parameters(model, values, metadata_of(version)));
+                       write_for_pytorch(model, values, metadata_of(version)));
     if (global.json) {
       version["file"] = options->out;
       fmt::print("{}\n", version.dump());

@@ -67,7 +67,8 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           "Data set to train on")
       ->required();
   forward<std::string>(command, arguments, "--model", "model",
-                       "mlp or mlp:WIDTH,WIDTH (hidden layers) [mlp:256]");
+                       "mlp, mlp:WIDTH,WIDTH (hidden layers), lenet or "
+                       "lenet:CHANNELS,CHANNELS,WIDTH,WIDTH [mlp:256]");
   forward<std::string>(command, arguments, "--rule", "rule",
                        "How updates combine: vc-asgd, diloco [vc-asgd]");
   command->add_option_function<std::string>(
@@ -107,8 +108,10 @@ void add_create(CLI::App* train, GlobalOptions& global) {
                          "Of initialisation and order [0]");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
-      "Example:\n  quorate -C my-project train create first "
-      "--dataset glyphs --rule diloco\n");
+      "Examples:\n  quorate -C my-project train create first "
+      "--dataset glyphs --rule diloco\n"
+      "  quorate -C my-project train create second "
+      "--dataset glyphs --model lenet\n");
   command->callback([arguments, &global] {
     AdminClient client(global.folder);
     print_run(client.call("train-create", *arguments), global.json);

@@ -55,14 +55,8 @@ std::vector<std::uint64_t> counts_of(const JsonFields& fields,
 }  // namespace
 
 bool is_sample_shape(const SampleShape& shape) {
-  auto is_within = [](std::uint32_t value, std::uint32_t most) {
-    return value >= 1 && value <= most;
-  };
-  return is_within(shape.height, kMaxSide) &&
-         is_within(shape.width, kMaxSide) &&
-         is_within(shape.channels, kMaxChannels) &&
-         std::uint64_t{shape.height} * shape.width * shape.channels <=
-             kMaxSampleBytes;
+  return is_within_bounds(shape) && shape.height <= kMaxSide &&
+         shape.width <= kMaxSide && shape.channels <= kMaxChannels;
 }
 
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards) {

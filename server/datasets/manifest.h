@@ -32,10 +32,9 @@ struct DatasetManifest {
   bool operator==(const DatasetManifest&) const = default;
 };
 
-// Most of what a sample may measure.
+// Most of what a sample may measure; in all, kMaxSampleValues.
 inline constexpr std::uint32_t kMaxSide = 1 << 14;  // height, width
 inline constexpr std::uint32_t kMaxChannels = 16;
-inline constexpr std::uint32_t kMaxSampleBytes = 1 << 24;  // as a shard's
 bool is_sample_shape(const SampleShape& shape);
 
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards);

@@ -15,10 +15,6 @@ char lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-std::string text_of(const SampleShape& shape) {
-  return fmt::format("{} x {} x {}", shape.height, shape.width, shape.channels);
-}
-
 }  // namespace
 
 std::string plain_name(const fs::path& path) {
@@ -74,7 +70,7 @@ void take_shape(DatasetSource& source, const SampleShape& shape,
                 fmt::format("{}: samples of {}: expected sides of 1 to {}, 1 "
                             "to {} channels and no more than {} values",
                             file, text_of(shape), kMaxSide, kMaxChannels,
-                            kMaxSampleBytes));
+                            kMaxSampleValues));
   }
   if (source.shape.size() != 0 && shape != source.shape) {
     throw Error(ErrorKind::corrupt,

@@ -5,11 +5,13 @@
 namespace quorate::fuzz {
 namespace {
 
+constexpr SampleShape kImages{28, 28, 1};
+
 void read_model(ByteView bytes) {
   std::string text(as_text(bytes));
   may_refuse({ErrorKind::usage}, [&] {
-    ModelSpec model = parse_model(text, 784, 10);
-    expect(parse_model(name_of(model), 784, 10) == model,
+    ModelSpec model = parse_model(text, kImages, 10);
+    expect(parse_model(name_of(model), kImages, 10) == model,
            "a model is read as it is named");
   });
   may_refuse({ErrorKind::corrupt}, [&] {

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Fashion-MNIST with the product's defaults: 87 % of the test part in 6 minutes.
+"""Fashion-MNIST: what the default network and a lenet reach, and how soon.
 
-A multilayer perceptron, quorum 2, four volunteers of one thread each; once with
-vc-asgd, once with diloco. Prints how the accuracy grew. Called by hand, on a
-machine with nothing else to do:
+Quorum 2, four volunteers of one thread each. A multilayer perceptron with the
+product's defaults, once with vc-asgd, once with diloco, must reach 87 % of the
+test part in 6 minutes; a lenet with diloco 89 % in 10. Prints how the accuracy
+grew. Called by hand, on a machine with nothing else to do:
 
     python3 tests/pipeline/fashion_mnist.py --data FOLDER_WITH_IDX_FILES
+
+--only vc_asgd, --only diloco or --only lenet runs one of the three.
 """
 
 import resource
@@ -14,8 +17,6 @@ import time
 from project import RUN, Failure, Project, Server, Volunteer, expect, run
 
 VOLUNTEERS = 4
-LEAST = 0.87
-MINUTES = 6
 
 
 def cpu_seconds():
@@ -31,11 +32,11 @@ def curve(project, began):
              row["accuracy"]) for row in rows]
 
 
-def train(stage, rule):
+def train(stage, rule, least, minutes, *settings):
     expect(stage.data, "name the folder with the IDX files with --data")
     project = Project(stage, lease=120, heartbeat=30, reservation=5)
     project.order("dataset", "add", "fashion", stage.data)
-    project.create_run("--dataset", "fashion", "--rule", rule)
+    project.create_run("--dataset", "fashion", "--rule", rule, *settings)
     used_before = cpu_seconds()
     server = Server(project).start()
     volunteers = [Volunteer(stage, f"volunteer-{i + 1}").attach(server)
@@ -44,7 +45,7 @@ def train(stage, rule):
     for volunteer in volunteers:
         volunteer.start()
     try:
-        project.wait_until_finished(MINUTES * 60)
+        project.wait_until_finished(minutes * 60)
         project.show_evaluated()
         end = "finished"
     except Failure as failure:
@@ -52,32 +53,37 @@ def train(stage, rule):
     shown = project.show()
     points = curve(project, began)
     step = max(1, len(points) // 12)
-    for minutes, version, accuracy in points[::step] + points[-1:]:
-        stage.say(f"{rule}: {minutes:5.2f} min  version {version:5d}  "
+    for after, version, accuracy in points[::step] + points[-1:]:
+        stage.say(f"{rule}: {after:5.2f} min  version {version:5d}  "
                   f"{100 * accuracy:.2f} %")
     best = max((accuracy for _, _, accuracy in points), default=0)
-    reached = next((minutes for minutes, _, accuracy in points
-                    if accuracy >= LEAST), None)
+    reached = next((after for after, _, accuracy in points
+                    if accuracy >= least), None)
     text = (f"{rule}: {end}, {100 * shown['progress']:.0f} % of the run, "
             f"{shown['version']} versions, best {100 * best:.2f} %, "
-            f"{100 * LEAST:.0f} % " +
+            f"{100 * least:.0f} % " +
             (f"after {reached:.2f} min" if reached else "not reached"))
     for volunteer in volunteers:
         volunteer.stop()
     server.stop()
     text += f", {(cpu_seconds() - used_before) / 60:.1f} CPU minutes"
     stage.say(text)
-    expect(reached is not None and reached <= MINUTES, text)
+    expect(reached is not None and reached <= minutes, text)
     return text
 
 
 def vc_asgd(stage):
-    return train(stage, "vc-asgd")
+    return train(stage, "vc-asgd", 0.87, 6)
 
 
 def diloco(stage):
-    return train(stage, "diloco")
+    return train(stage, "diloco", 0.87, 6)
+
+
+def lenet(stage):
+    return train(stage, "diloco", 0.89, 10, "--model", "lenet",
+                 "--epochs", 12)
 
 
 if __name__ == "__main__":
-    run(__doc__, vc_asgd, diloco)
+    run(__doc__, vc_asgd, diloco, lenet)

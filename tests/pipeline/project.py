@@ -425,6 +425,7 @@ def parse_options(description):
     parser.add_argument("--seed", type=int, default=1,
                         help="of the moments that are drawn")
     parser.add_argument("--data", default=None, help="folder with a data set")
+    parser.add_argument("--only", metavar="TEST", help="run this one alone")
     return parser.parse_args()
 
 
@@ -449,7 +450,12 @@ def run(description, *tests):
     """Runs every test and ends the program: 1 if one failed."""
     options = parse_options(description)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    results = [run_one(test, options) for test in tests]
+    chosen = [test for test in tests
+              if options.only in (None, test.__name__)]
+    if not chosen:
+        names = ", ".join(test.__name__ for test in tests)
+        sys.exit(f"--only {options.only}: there are {names}")
+    results = [run_one(test, options) for test in chosen]
     if not all(results):
         print(f"failed {NAME}: {results.count(False)} of {len(results)}")
         sys.exit(1)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """One sealed unit, every device and thread count of this machine: one claim.
+Once with an mlp, once with a lenet.
 
 Equal claims mean equal update bytes, state digests and loss: the same bits
 after every eighth of the unit's steps. A device that this machine lacks is
@@ -14,14 +15,12 @@ WAYS = [("cpu", 1), ("cpu", 2), ("cpu:avx2", 1), ("cpu:avx2", 2),
         ("cpu:avx512", 1), ("cpu:avx512", 2), ("reference", 1)]
 
 
-def test_same_bits(stage):
+def check_same_bits(stage, model, steps):
     project = Project(stage)
     project.add_glyphs(10240)
-    # Widths that no vector length divides; a batch that is none of theirs.
-    project.create_run("--dataset", "glyphs", "--model",
-                       "mlp:256,100" if stage.is_long else "mlp:61,17",
-                       "--batch", 50, "--local-steps",
-                       100 if stage.is_long else 24, "--quorum", 1)
+    # A batch that no vector length divides.
+    project.create_run("--dataset", "glyphs", "--model", model, "--batch", 50,
+                       "--local-steps", steps, "--quorum", 1)
     server = Server(project, "--house-workers", 0).start()
     volunteer = Volunteer(stage, "vera", "--once").attach(server).start()
     volunteer.child.wait(60)
@@ -56,10 +55,23 @@ def test_same_bits(stage):
     expect(claims[first]["update"] == assimilated["update"],
            f"the volunteer's update is {assimilated['update']}")
     expect(len(claims) >= 4, f"only {list(claims)} could be compared")
-    return (f"{len(claims)} ways and a volunteer, one claim"
+    return (f"{model}: {len(claims)} ways and a volunteer, one claim"
             + (f"; without {', '.join(dict.fromkeys(skipped))}"
                if skipped else ""))
 
 
+# Widths that no vector length divides.
+def test_mlp(stage):
+    if stage.is_long:
+        return check_same_bits(stage, "mlp:256,100", 100)
+    return check_same_bits(stage, "mlp:61,17", 24)
+
+
+def test_lenet(stage):
+    if stage.is_long:
+        return check_same_bits(stage, "lenet", 40)
+    return check_same_bits(stage, "lenet:5,9,61,17", 8)
+
+
 if __name__ == "__main__":
-    run(__doc__, test_same_bits)
+    run(__doc__, test_mlp, test_lenet)

@@ -89,6 +89,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"dataset", "none"}}, "there is none"},
            Row{{{"dataset", "../tiny"}}, "there is none"},
            Row{{{"model", "cnn"}}, "cnn"},
+           Row{{{"model", "lenet"}}, "images of 4 x 4 x 1 are too small"},
            Row{{{"batch", 0}}, "--batch"},
            Row{{{"batch", 271}}, "--batch 271"},
            Row{{{"epochs", "many"}}, "--epochs"},

@@ -128,7 +128,7 @@ void ProjectFixture::create_run() {
   fill_secret_random(run.id.bytes);
   run.name = "digits";
   run.dataset = dataset.name;
-  run.model = parse_model("mlp:3", dataset.shape.size(), dataset.classes);
+  run.model = parse_model("mlp:3", dataset.shape, dataset.classes);
   run.seed = 7;
   run.batch = 8;
   run.local_steps = options_.local_steps;

@@ -36,9 +36,10 @@ Format ledger_format(const LedgerRecord& record) {
 
 std::vector<Format> formats() {
   auto read_header = [](ByteView bytes) { decode_result_header(bytes); };
+  auto read_task = [](ByteView bytes) { decode_task(bytes); };
   std::vector<Format> all{
-      {"task", "task.json", encode(sample_task()),
-       [](ByteView bytes) { decode_task(bytes); }},
+      {"task", "task.json", encode(sample_task()), read_task},
+      {"task_lenet", "task_lenet.json", encode(sample_image_task()), read_task},
       {"sealed", "task.sealed", sample_sealed(),
        [](ByteView bytes) {
          open_sealed(bytes, SealKind::workunit, sample_project(),

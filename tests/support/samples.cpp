@@ -43,6 +43,12 @@ TrainingTask sample_task() {
   return task;
 }
 
+TrainingTask sample_image_task() {
+  TrainingTask task = sample_task();
+  task.model = {"lenet", {6, 16, 120, 84, 10}, {28, 28, 1}};
+  return task;
+}
+
 Bytes sample_shard() {
   const std::array<std::uint8_t, 12> images{0, 1, 2,  3,  4,   5,
                                             6, 7, 80, 90, 100, 255};

@@ -28,6 +28,8 @@ ProjectId sample_project();
 ModelSpec sample_model();
 // A unit of 4 steps of 2 samples.
 TrainingTask sample_task();
+// The same of a lenet on 28x28x1.
+TrainingTask sample_image_task();
 // A shard of 3 images of 2x2x1 in classes 0 and 1.
 Bytes sample_shard();
 ResultHeader sample_header();

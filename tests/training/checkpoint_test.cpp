@@ -15,8 +15,8 @@ const Hash kUnit = test::filled<Hash>(0x55);
 
 TrainerState state_after(std::uint32_t steps, const TrainingTask& task) {
   auto backend = make_backend("reference");
-  test::PatternShard shard(task.range.shard_samples, 1);
-  Trainer trainer(task, test::pattern_snapshot(), shard.view(), *backend);
+  test::PatternShard shard = test::shard_of(task);
+  Trainer trainer(task, test::snapshot_of(task), shard.view(), *backend);
   for (std::uint32_t i = 0; i < steps; ++i) trainer.step();
   return trainer.state();
 }
@@ -35,7 +35,13 @@ bool is_refused(const fs::path& path, const TrainingTask& task) {
 
 TEST_CASE("a unit that was stopped and restored has the same claim") {
   test::TemporaryFolder folder;
-  TrainingTask task = test::pattern_task(20);
+  TrainingTask task;
+  SUBCASE("mlp") {
+    task = test::pattern_task(20);
+  }
+  SUBCASE("lenet") {
+    task = test::image_task(20);
+  }
   auto reference = make_backend("reference");
   TrainingResult whole = test::train(task, *reference);
   for (std::uint32_t stop : {0U, 1U, 7U, 19U, 20U}) {
@@ -46,8 +52,8 @@ TEST_CASE("a unit that was stopped and restored has the same claim") {
     auto backend = make_backend(list_devices().front().name);
     auto state = load_checkpoint(folder / "unit", kUnit, task);
     REQUIRE(state);
-    test::PatternShard shard(task.range.shard_samples, 1);
-    Trainer trainer(task, test::pattern_snapshot(), shard.view(), *backend);
+    test::PatternShard shard = test::shard_of(task);
+    Trainer trainer(task, test::snapshot_of(task), shard.view(), *backend);
     trainer.restore(*state);
     CHECK(trainer.steps_done() == stop);
     TrainingResult resumed = test::finish(trainer);

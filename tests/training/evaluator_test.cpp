@@ -53,6 +53,19 @@ TEST_CASE("a score does not depend on the device") {
   }
 }
 
+TEST_CASE("a score of a lenet does not depend on the device") {
+  TrainingTask task = test::image_task(1);
+  test::PatternShard shard = test::shard_of(task);
+  std::vector<float> parameters = test::snapshot_of(task);
+  auto reference = make_backend("reference");
+  Score expected = evaluate(task.model, parameters, shard.view(), *reference);
+  for (const DeviceInfo& device : list_devices()) {
+    CAPTURE(device.name);
+    auto backend = make_backend(device.name, 2);
+    CHECK(evaluate(task.model, parameters, shard.view(), *backend) == expected);
+  }
+}
+
 TEST_CASE("a model that knows nothing guesses") {
   auto backend = make_backend("reference");
   test::PatternShard unseen(kSamples, 2);

@@ -6,21 +6,22 @@
 namespace quorate::test {
 namespace {
 
-constexpr SampleShape kShape{6, 7, 1};
 constexpr std::uint32_t kClasses = 3;
 
 ModelSpec pattern_model() {
-  return parse_model("mlp:21", kShape.size(), kClasses);
+  return parse_model("mlp:21", kPatternShape, kClasses);
 }
 
 }  // namespace
 
-PatternShard::PatternShard(std::uint32_t samples, std::uint64_t seed) {
+PatternShard::PatternShard(std::uint32_t samples, std::uint64_t seed,
+                           const SampleShape& image)
+    : shape(image) {
   RandomStream words(seed, 0, 0);
   for (std::uint32_t i = 0; i < samples; ++i) {
     std::uint32_t label = integer_below(words.next(), kClasses);
     labels.push_back(static_cast<std::uint8_t>(label));
-    for (std::uint32_t at = 0; at < kShape.size(); ++at) {
+    for (std::uint32_t at = 0; at < shape.size(); ++at) {
       std::uint32_t light = at % kClasses == label ? 60 : 0;
       images.push_back(
           static_cast<std::uint8_t>(light + integer_below(words.next(), 160)));
@@ -29,7 +30,7 @@ PatternShard::PatternShard(std::uint32_t samples, std::uint64_t seed) {
 }
 
 ShardView PatternShard::view() const {
-  return {.shape = kShape,
+  return {.shape = shape,
           .samples = static_cast<std::uint32_t>(labels.size()),
           .images = images,
           .labels = labels};
@@ -59,9 +60,24 @@ std::vector<float> pattern_snapshot() {
   return initial_parameters(pattern_model(), 11);
 }
 
+TrainingTask image_task(std::uint32_t steps) {
+  TrainingTask task = pattern_task(steps);
+  task.model = parse_model("lenet:3,5,11,7", kPatternImage, kClasses);
+  return task;
+}
+
+PatternShard shard_of(const TrainingTask& task) {
+  bool images = task.model.family == "lenet";
+  return {task.range.shard_samples, 1, images ? kPatternImage : kPatternShape};
+}
+
+std::vector<float> snapshot_of(const TrainingTask& task) {
+  return initial_parameters(task.model, 11);
+}
+
 TrainingResult train(const TrainingTask& task, Backend& backend) {
-  PatternShard shard(task.range.shard_samples, 1);
-  Trainer trainer(task, pattern_snapshot(), shard.view(), backend);
+  PatternShard shard = shard_of(task);
+  Trainer trainer(task, snapshot_of(task), shard.view(), backend);
   return finish(trainer);
 }
 

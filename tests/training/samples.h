@@ -10,12 +10,18 @@
 
 namespace quorate::test {
 
-// Three blurred patterns in noise, 6x7 pixels, as three classes: `samples` of
-// them, the same for the same arguments.
+inline constexpr SampleShape kPatternShape{6, 7, 1};
+// Large enough for convolutions, and no extent like another.
+inline constexpr SampleShape kPatternImage{13, 15, 2};
+
+// Three blurred patterns in noise as three classes: `samples` of them, the same
+// for the same arguments.
 struct PatternShard {
-  PatternShard(std::uint32_t samples, std::uint64_t seed);
+  PatternShard(std::uint32_t samples, std::uint64_t seed,
+               const SampleShape& image = kPatternShape);
   ShardView view() const;
 
+  SampleShape shape;
   std::vector<std::uint8_t> images;
   std::vector<std::uint8_t> labels;
 };
@@ -24,6 +30,12 @@ struct PatternShard {
 // mlp:21 from its initial parameters.
 TrainingTask pattern_task(std::uint32_t steps);
 std::vector<float> pattern_snapshot();
+// The same by a lenet, on images.
+TrainingTask image_task(std::uint32_t steps);
+
+// The samples and the snapshot of one of these tasks.
+PatternShard shard_of(const TrainingTask& task);
+std::vector<float> snapshot_of(const TrainingTask& task);
 
 // Computes a whole unit.
 TrainingResult train(const TrainingTask& task, Backend& backend);

@@ -35,7 +35,13 @@ std::string failure_of(const TrainingTask& task, std::vector<float> base,
 }  // namespace
 
 TEST_CASE("one unit has one claim on every device and number of threads") {
-  TrainingTask task = test::pattern_task(20);
+  TrainingTask task;
+  SUBCASE("mlp") {
+    task = test::pattern_task(20);
+  }
+  SUBCASE("lenet") {
+    task = test::image_task(10);
+  }
   auto reference = make_backend("reference");
   TrainingResult expected = test::train(task, *reference);
   for (const DeviceInfo& device : list_devices()) {
@@ -59,6 +65,14 @@ TEST_CASE("the state after a unit is the stored one") {
   CHECK(result.claim.digests.back().hex() ==
         "56e9943b46125d91160cdf76ea75c4f07e143c23b0c4a5a706f5525ed3623035");
   CHECK(result.claim.loss_bits == 0x3f74c3f3);
+}
+
+TEST_CASE("the state after a unit of lenet is the stored one") {
+  auto backend = make_backend("reference");
+  TrainingResult result = test::train(test::image_task(10), *backend);
+  CHECK(result.claim.digests.back().hex() ==
+        "8fde2f51dc58a1451422a0433dd7e3dba6b2d92a04644effaa8f4a263210258d");
+  CHECK(result.claim.loss_bits == 0x3f8e4d62);
 }
 
 TEST_CASE("a unit's claim says what was computed") {
@@ -187,6 +201,13 @@ TEST_CASE("a snapshot or shard that does not fit the task is refused") {
   wide.shape = {6, 8, 1};
   CHECK(failure_of(task, base, wide) ==
         "unit 0: shard: expected samples of 42 values, found 48");
+
+  TrainingTask image_task = test::image_task(4);
+  PatternShard images = test::shard_of(image_task);
+  ShardView turned = images.view();
+  turned.shape = {15, 13, 2};
+  CHECK(failure_of(image_task, test::snapshot_of(image_task), turned) ==
+        "unit 0: shard: expected samples of 13 x 15 x 2, found 15 x 13 x 2");
 
   shard.labels[100] = 3;
   CHECK(failure_of(task, base, shard.view()) ==

@@ -1,5 +1,8 @@
 #include "workunits/model_spec.h"
 
+#include <cmath>
+#include <utility>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -8,6 +11,8 @@
 
 namespace quorate {
 namespace {
+
+constexpr SampleShape kImages{28, 28, 1};
 
 ErrorKind kind_of_reading(const std::string& json) {
   try {
@@ -22,33 +27,39 @@ ErrorKind kind_of_reading(const std::string& json) {
 }  // namespace
 
 TEST_CASE("models are read from and written as text") {
-  CHECK(parse_model("mlp", 784, 10).widths ==
+  CHECK(parse_model("mlp", kImages, 10).widths ==
         std::vector<std::uint32_t>{784, 256, 10});
-  CHECK(parse_model("mlp:512,128", 784, 10).widths ==
+  CHECK(parse_model("mlp:512,128", kImages, 10).widths ==
         std::vector<std::uint32_t>{784, 512, 128, 10});
-  CHECK(parse_model("mlp:none", 4, 2).widths ==
+  CHECK(parse_model("mlp:none", {2, 2, 1}, 2).widths ==
         std::vector<std::uint32_t>{4, 2});
-  for (const char* text : {"mlp:256", "mlp:512,128", "mlp:none"}) {
-    CHECK(name_of(parse_model(text, 64, 10)) == text);
+  for (const char* text :
+       {"mlp:256", "mlp:512,128", "mlp:none", "lenet", "lenet:12,32,120,84"}) {
+    CHECK(name_of(parse_model(text, kImages, 10)) == text);
   }
 }
 
 TEST_CASE("a model that is not known is wrong usage and lists what is") {
   for (const char* text :
-       {"", "lenet", "mlp:", "mlp:a", "mlp:1,", "mlp:,1", "mlp:-1", "mlp:0",
+       {"", "alexnet", "mlp:", "mlp:a", "mlp:1,", "mlp:,1", "mlp:-1", "mlp:0",
         "mlp:1 ,2", "mlp:99999999999", "mlp:2000000", "MLP"}) {
     CAPTURE(text);
     try {
-      parse_model(text, 784, 10);
+      parse_model(text, kImages, 10);
       FAIL("accepted");
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::usage);
     }
   }
-  CHECK_THROWS_AS(parse_model("mlp", 0, 10), Error);
-  CHECK_THROWS_AS(parse_model("mlp", 784, 0), Error);
+  CHECK_THROWS_AS(parse_model("mlp", {28, 0, 1}, 10), Error);
+  CHECK_THROWS_AS(parse_model("mlp", kImages, 0), Error);
+  CHECK_THROWS_WITH_AS(parse_model("lenet:6,16,120", kImages, 10),
+                       doctest::Contains("lenet has 5 widths, the classes "
+                                         "counted, found 4"),
+                       Error);
+  CHECK_THROWS_AS(parse_model("lenet:none", kImages, 10), Error);
   // more parameters than a snapshot can hold
-  CHECK_THROWS_AS(parse_model("mlp:1000000,1000000", 784, 10), Error);
+  CHECK_THROWS_AS(parse_model("mlp:1000000,1000000", kImages, 10), Error);
 }
 
 TEST_CASE("tensors have PyTorch's names, shapes and order") {
@@ -68,9 +79,72 @@ TEST_CASE("tensors have PyTorch's names, shapes and order") {
   CHECK(classes_of({"mlp", {784, 256, 10}}) == 10);
 }
 
+TEST_CASE("lenet is what PyTorch calls so, in our layouts") {
+  ModelSpec model = parse_model("lenet", {28, 28, 1}, 10);
+  CHECK(model == ModelSpec{"lenet", {6, 16, 120, 84, 10}, {28, 28, 1}});
+  using Row = std::pair<std::string, std::vector<std::uint32_t>>;
+  std::vector<Row> found;
+  for (const TensorSpec& tensor : parameters_of(model)) {
+    found.emplace_back(tensor.name, tensor.shape);
+  }
+  CHECK(found == std::vector<Row>{{"0.weight", {5, 5, 1, 6}},
+                                  {"0.bias", {6}},
+                                  {"3.weight", {5, 5, 6, 16}},
+                                  {"3.bias", {16}},
+                                  {"7.weight", {120, 400}},
+                                  {"7.bias", {120}},
+                                  {"9.weight", {84, 120}},
+                                  {"9.bias", {84}},
+                                  {"11.weight", {10, 84}},
+                                  {"11.bias", {10}}});
+  CHECK(parameter_count(model) == 61706);
+  CHECK(inputs_of(model) == 784);
+  CHECK(classes_of(model) == 10);
+  CHECK(parameters_of(model)[0].bound == 1.0F / 5.0F);
+  CHECK(parameters_of(model)[3].bound == 1.0F / std::sqrt(150.0F));
+}
+
+TEST_CASE("lenet fits images of any shape that is large enough") {
+  auto flat = [](const SampleShape& image) {
+    return parameters_of(parse_model("lenet", image, 10))[4].shape[1];
+  };
+  CHECK(flat({12, 12, 3}) == 16);
+  CHECK(flat({32, 32, 3}) == 16 * 6 * 6);
+  CHECK(flat({15, 12, 1}) == 16);
+  CHECK(flat({16, 29, 1}) == 16 * 2 * 5);
+  try {
+    parse_model("lenet", {8, 28, 1}, 10);
+    FAIL("accepted");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::usage);
+    CHECK(
+        std::string(error.what())
+            .find("images of 8 x 28 x 1 are too small: lenet needs 12 x 12") !=
+        std::string::npos);
+  }
+  CHECK_THROWS_AS(parse_model("lenet", {28, 11, 1}, 10), Error);
+}
+
+TEST_CASE("a model says which samples it cannot take") {
+  ModelSpec mlp = parse_model("mlp", {28, 28, 1}, 10);
+  CHECK(misfit_of(mlp, {28, 28, 1}) == "");
+  CHECK(misfit_of(mlp, {1, 784, 1}) == "");
+  CHECK(misfit_of(mlp, {8, 8, 1}) ==
+        "expected samples of 784 values, found 64");
+  ModelSpec lenet = parse_model("lenet", {28, 14, 2}, 10);
+  CHECK(misfit_of(lenet, {28, 14, 2}) == "");
+  CHECK(misfit_of(lenet, {28, 28, 1}) ==
+        "expected samples of 28 x 14 x 2, found 28 x 28 x 1");
+}
+
 TEST_CASE("operations count both products backward but for the samples") {
   // 2*3 products forward and for the weights, 3*2 in all three passes
   CHECK(training_operations({"mlp", {2, 3, 2}}) == 2 * (2 * 6 + 3 * 6));
+  // each output pixel of a convolution is a product with all taps
+  double first = 28.0 * 28 * 6 * 25;
+  double others = 10.0 * 10 * 16 * 150 + 400 * 120 + 120 * 84 + 84 * 10;
+  CHECK(training_operations(parse_model("lenet", kImages, 10)) ==
+        2 * (2 * first + 3 * others));
 }
 
 TEST_CASE("bounds are 1 / sqrt(fan in), for biases too") {
@@ -98,6 +172,10 @@ TEST_CASE("JSON keeps a model") {
   ModelSpec model{"mlp", {784, 512, 128, 10}};
   CHECK(to_json(model) == R"({"family":"mlp","widths":[784,512,128,10]})");
   CHECK(model_from_json(to_json(model)) == model);
+  model = parse_model("lenet", {28, 30, 3}, 10);
+  CHECK(to_json(model) == R"({"family":"lenet","input":[28,30,3],)"
+                          R"("widths":[6,16,120,84,10]})");
+  CHECK(model_from_json(to_json(model)) == model);
 }
 
 TEST_CASE("JSON that is no model we can train is corrupt") {
@@ -116,6 +194,31 @@ TEST_CASE("JSON that is no model we can train is corrupt") {
         ErrorKind::corrupt);
   CHECK(kind_of_reading(R"({"widths":[1,2]})") == ErrorKind::corrupt);
   CHECK(kind_of_reading("[]") == ErrorKind::corrupt);
+}
+
+TEST_CASE("JSON of images that we cannot train on is corrupt") {
+  auto lenet = [](const std::string& input, const std::string& widths) {
+    return R"({"family":"lenet","input":)" + input + R"(,"widths":)" + widths +
+           "}";
+  };
+  const std::string usual = "[6,16,120,84,10]";
+  CHECK_NOTHROW(model_from_json(lenet("[28,28,1]", usual)));
+  for (const char* input :
+       {"[]", "[28,28]", "[28,28,1,1]", "[28,28,0]", "[11,28,1]", "[28,11,1]",
+        "[28,28,-1]", "[28,28,1.0]", "\"28\"", "[4294967295,4294967295,1]",
+        "[16777216,16777216,16777216]", "[65536,65536,1]", "[2048,2048,8]"}) {
+    CAPTURE(input);
+    CHECK(kind_of_reading(lenet(input, usual)) == ErrorKind::corrupt);
+  }
+  for (const char* widths :
+       {"[]", "[10]", "[6,16,120,10]", "[6,16,120,84,10,10]", "[0,16,1,1,1]",
+        "[1048576,16,120,84,10]", "[6,1048576,120,84,10]",
+        "[6,16,1048576,1048576,10]", "[6,16,120,84,1048577]"}) {
+    CAPTURE(widths);
+    CHECK(kind_of_reading(lenet("[28,28,1]", widths)) == ErrorKind::corrupt);
+  }
+  CHECK(kind_of_reading(R"({"family":"lenet","widths":[6,16,120,84,10]})") ==
+        ErrorKind::corrupt);
 }
 
 }  // namespace quorate

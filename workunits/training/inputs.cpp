@@ -14,13 +14,12 @@ void check_inputs(const ModelSpec& model, std::span<const float> parameters,
   expect(parameters.size() == parameter_count(model),
          fmt::format("snapshot: expected {} parameters, found {}",
                      parameter_count(model), parameters.size()));
-  std::uint32_t inputs = inputs_of(model);
-  expect(shard.shape.size() == inputs,
-         fmt::format("shard: expected samples of {} values, found {}", inputs,
-                     shard.shape.size()));
-  check(shard.labels.size() == shard.samples &&
-            shard.images.size() == std::size_t{shard.samples} * inputs,
-        "a shard view has the bytes that it says");
+  std::string misfit = misfit_of(model, shard.shape);
+  expect(misfit.empty(), "shard: " + misfit);
+  check(
+      shard.labels.size() == shard.samples &&
+          shard.images.size() == std::size_t{shard.samples} * inputs_of(model),
+      "a shard view has the bytes that it says");
   std::uint32_t classes = classes_of(model);
   for (std::uint8_t label : shard.labels) {
     if (label < classes) continue;

@@ -1,19 +1,27 @@
 #include "workunits/training/model.h"
 
-#include <fmt/format.h>
+#include <span>
 
 #include "base/error.h"
+#include "workunits/training/layers/conv2d.h"
 #include "workunits/training/layers/linear.h"
+#include "workunits/training/layers/max_pool2d.h"
 #include "workunits/training/layers/relu.h"
 
 namespace quorate {
 namespace {
 
 Shape shape_of(const TensorSpec& tensor) {
-  check(tensor.shape.size() == 1 || tensor.shape.size() == 2,
-        "parameters of an mlp are vectors and matrices");
-  if (tensor.shape.size() == 1) return {tensor.shape[0]};
-  return {tensor.shape[0], tensor.shape[1]};
+  const std::vector<std::uint32_t>& size = tensor.shape;
+  switch (size.size()) {
+    case 1:
+      return {size[0]};
+    case 2:
+      return {size[0], size[1]};
+    default:
+      check(size.size() == 4, "parameters have 1, 2 or 4 sizes");
+      return {size[0], size[1], size[2], size[3]};
+  }
 }
 
 // The tensors of `specs` one after another in two flat arrays.
@@ -31,29 +39,42 @@ std::vector<Parameter> lay_out(const std::vector<TensorSpec>& specs,
   return parameters;
 }
 
+// parameters: weight and bias, if it has them.
+std::unique_ptr<Layer> make_layer(Backend& backend, const LayerSpec& layer,
+                                  std::span<const Parameter> parameters) {
+  switch (layer.kind) {
+    case LayerKind::linear:
+      return std::make_unique<Linear>(backend, parameters[0], parameters[1]);
+    case LayerKind::conv2d:
+      return std::make_unique<Conv2d>(backend, layer, parameters[0],
+                                      parameters[1]);
+    case LayerKind::max_pool2d:
+      return std::make_unique<MaxPool2d>(backend, layer);
+    case LayerKind::relu:
+      return std::make_unique<Relu>(backend, layer.out.size());
+    case LayerKind::flatten:
+      break;
+  }
+  check(false, "a layer that computes");
+  return nullptr;
+}
+
 }  // namespace
 
 Model::Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend)
     : backend_(backend),
       parameters_(backend.tensor({parameter_count(spec)})),
       gradients_(backend.tensor({parameter_count(spec)})) {
-  if (spec.family != "mlp") {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("model family \"{}\": this program trains mlp "
-                            "only; update it",
-                            spec.family));
-  }
   std::vector<Parameter> parameters =
       lay_out(parameters_of(spec), parameters_.view(), gradients_.view());
   values_.push_back({backend.tensor({max_batch, inputs_of(spec)})});
-  for (std::size_t i = 0; i < parameters.size(); i += 2) {
-    if (i > 0) {
-      std::size_t width = layers_.back()->outputs();
-      add_layer(std::make_unique<Relu>(backend, width), max_batch);
-    }
-    add_layer(
-        std::make_unique<Linear>(backend, parameters[i], parameters[i + 1]),
-        max_batch);
+  auto next = parameters.begin();
+  for (const LayerSpec& layer : layers_of(spec)) {
+    // Rows of pixels, channels fastest, already are flat.
+    if (layer.kind == LayerKind::flatten) continue;
+    std::ptrdiff_t count = has_parameters(layer) ? 2 : 0;
+    add_layer(make_layer(backend, layer, {next, next + count}), max_batch);
+    next += count;
   }
 }
 

@@ -36,6 +36,25 @@ class FlawedBackend final : public Backend {
     sound_->matmul(a, transpose_a, b, transpose_b, c, accumulate);
     spoil(c);
   }
+  void conv2d(ConstView x, ConstView w, const Convolution& how,
+              View y) override {
+    sound_->conv2d(x, w, how, y);
+  }
+  void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
+                             View dx) override {
+    sound_->conv2d_input_gradient(dy, w, how, dx);
+  }
+  void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
+                              View dw) override {
+    sound_->conv2d_weight_gradient(x, dy, how, dw);
+  }
+  void max_pool2d(ConstView x, const Pooling& how, View y) override {
+    sound_->max_pool2d(x, how, y);
+  }
+  void max_pool2d_gradient(ConstView x, ConstView dy, const Pooling& how,
+                           View dx) override {
+    sound_->max_pool2d_gradient(x, dy, how, dx);
+  }
   void add_bias(View x, ConstView bias) override { sound_->add_bias(x, bias); }
   void sum_rows(ConstView x, View y) override { sound_->sum_rows(x, y); }
   float sum(ConstView x) override { return sound_->sum(x); }

@@ -1,0 +1,34 @@
+// The sum of products that matrix products and convolutions share.
+#pragma once
+
+#include <cstddef>
+
+#include "base/arithmetic.h"
+
+namespace quorate {
+
+// Sums a * b of the pairs that are pushed, in segments of 256
+// (docs/numerics.md, section 3). Nothing pushed: +0.
+class SegmentSum {
+ public:
+  void push(float a, float b) {
+    if (count_ != 0 && count_ % kSegment == 0) end_segment();
+    acc_ = fma(a, b, acc_);
+    ++count_;
+  }
+  float total() const { return count_ <= kSegment ? acc_ : total_ + acc_; }
+
+ private:
+  static constexpr std::size_t kSegment = 256;
+
+  void end_segment() {
+    total_ = total();
+    acc_ = 0.0F;
+  }
+
+  float acc_ = 0.0F;    // of the open segment
+  float total_ = 0.0F;  // of those before
+  std::size_t count_ = 0;
+};
+
+}  // namespace quorate

@@ -1,0 +1,21 @@
+// Parameters as PyTorch names and lays them out, for other programs to load.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "workunits/model_spec.h"
+
+namespace quorate {
+
+// A container like write_parameters(), but as load_state_dict() of the same
+// torch.nn.Sequential takes it: weights of convolutions are [out, in, height,
+// width], and the columns of a linear layer after a flatten are in the order
+// channel, row, column, since PyTorch keeps images so. values: in declared
+// order.
+Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
+                        const std::map<std::string, std::string>& metadata);
+
+}  // namespace quorate
