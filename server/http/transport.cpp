@@ -97,15 +97,27 @@ IoResult Transport::read_some(std::span<std::uint8_t> to) {
 }
 
 IoResult Transport::write_some(ByteView bytes, bool more) {
-  if (tls_) {
-    ERR_clear_error();
-    std::size_t size = std::min(bytes.size(), kTlsRecordBytes);
-    return tls_result(
-        SSL_write(tls_.get(), bytes.data(), static_cast<int>(size)));
-  }
+  if (tls_) return write_records(bytes);
   int flags = MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0);
   return sent(uninterrupted(
       [&] { return ::send(fd_, bytes.data(), bytes.size(), flags); }));
+}
+
+// SSL_write takes one record at a time (SSL_MODE_ENABLE_PARTIAL_WRITE).
+IoResult Transport::write_records(ByteView bytes) {
+  bytes = bytes.first(std::min(bytes.size(), kMaxTlsBytes));
+  std::size_t written = 0;
+  while (written < bytes.size()) {
+    ERR_clear_error();
+    std::size_t size = std::min(bytes.size() - written, kTlsRecordBytes);
+    IoResult result = tls_result(
+        SSL_write(tls_.get(), bytes.data() + written, static_cast<int>(size)));
+    // The next call meets a lasting reason again.
+    if (result.status != IoStatus::done && written == 0) return result;
+    if (result.status != IoStatus::done) break;
+    written += result.bytes;
+  }
+  return {IoStatus::done, written};
 }
 
 IoResult Transport::send_some(int file, std::uint64_t offset,
@@ -117,8 +129,8 @@ IoResult Transport::send_some(int file, std::uint64_t offset,
     return sent(
         uninterrupted([&] { return ::sendfile(fd_, file, &at, size); }));
   }
-  std::size_t size = std::min<std::uint64_t>(
-      length, std::min(scratch.size(), kTlsRecordBytes));
+  std::size_t size =
+      std::min<std::uint64_t>(length, std::min(scratch.size(), kMaxTlsBytes));
   ssize_t n =
       uninterrupted([&] { return ::pread(file, scratch.data(), size, at); });
   if (n <= 0) return {IoStatus::closed};

@@ -52,6 +52,7 @@ class Transport {
 
  private:
   IoResult tls_result(int returned) const;
+  IoResult write_records(ByteView bytes);
   IoResult read_some(std::span<std::uint8_t> to);
   IoResult write_some(ByteView bytes, bool more);
   IoResult send_some(int file, std::uint64_t offset, std::uint64_t length,
