@@ -6,6 +6,7 @@ outlives its stage, however the test ends.
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import http.client
 import json
@@ -103,6 +104,17 @@ class Process:
                           f"{self.last_line()}")
         return time.monotonic() - began
 
+    def workers(self):
+        """Ids of its worker processes."""
+        found = []
+        for file in pathlib.Path(f"/proc/{self.child.pid}/task").glob(
+                "*/children"):
+            try:
+                found += map(int, file.read_text().split())
+            except OSError:  # that thread has just ended
+                continue
+        return found
+
     def text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
@@ -166,9 +178,10 @@ class Volunteer(Process):
             self.program, "run", "--dir", self.folder, "--threads", "1",
             *arguments])
 
-    def attach(self, server):
+    def attach(self, server, address=None):
+        """To the server, or by way of an address that leads to it."""
         self.stage.run(self.program, "attach", "--dir", self.folder,
-                       server.address(), "--name", self.name)
+                       address or server.address(), "--name", self.name)
         # A test shall not stand still where the mains are off.
         self.order("prefs", "set", "on_battery", "yes")
         return self
@@ -355,6 +368,13 @@ class Stage:
             "PATH": f"{self.bin}:{os.environ['PATH']}"})
         self.began = time.monotonic()
 
+    def begin_anew(self):
+        """A fresh folder, for a test that does the same again."""
+        self.close()
+        self.processes.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quorate-"))
+
     def program(self, name):
         path = self.bin / name
         expect(path.exists(), f"{path}: not there: name the folder of the "
@@ -445,11 +465,14 @@ def run_one(test, options):
     return True
 
 
-def run(description, *tests):
-    """Runs every test and ends the program: 1 if one failed."""
+def run(description, *tests, at_once=False):
+    """Runs every test and ends the program: 1 if one failed. At once: tests
+    that mostly wait, and whose lines may mingle."""
     options = parse_options(description)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    results = [run_one(test, options) for test in tests]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        results = list((pool.map if at_once else map)(
+            lambda test: run_one(test, options), tests))
     if not all(results):
         print(f"failed {NAME}: {results.count(False)} of {len(results)}")
         sys.exit(1)
