@@ -14,7 +14,8 @@ def get(path, *headers):
 def request(method, path, body, *headers, length=None):
     lines = [f"{method} {path} HTTP/1.1", "Host: localhost", *headers]
     if method != "GET" and length != "":
-        lines.append(f"Content-Length: {len(body) if length is None else length}")
+        size = len(body) if length is None else length
+        lines.append(f"Content-Length: {size}")
     return "\r\n".join(lines + ["", ""]).encode() + body
 
 

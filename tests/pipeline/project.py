@@ -45,6 +45,12 @@ def expect(condition, text):
         raise Failure(text)
 
 
+def expect_words(text, *words):
+    """Each of the words is in the text, of which the end is shown."""
+    for word in words:
+        expect(str(word) in text, f"expected \"{word}\" in: {text[-2000:]}")
+
+
 def wait_for(what, condition, seconds=30, every=0.05):
     """Waits until condition() is true and returns its value."""
     end = time.monotonic() + seconds
@@ -130,10 +136,10 @@ class Process:
 class Server(Process):
     """`quorate serve` on a port that stays the same over restarts."""
 
-    def __init__(self, project, *arguments, port=None):
+    def __init__(self, project, *arguments, port=None, name="server"):
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        super().__init__(project.stage, "server", [
+        super().__init__(project.stage, name, [
             project.stage.program("quorate"), "-C", project.folder, "serve",
             "--listen", f"127.0.0.1:{self.port}", *arguments])
 
@@ -205,10 +211,10 @@ class Volunteer(Process):
 class Project:
     """A project folder and the operator's commands."""
 
-    def __init__(self, stage, **settings):
+    def __init__(self, stage, name="project", **settings):
         self.stage = stage
-        self.folder = stage.folder / "project"
-        self.kept = stage.folder / "kept"
+        self.folder = stage.folder / name
+        self.kept = stage.folder / f"{name}-kept"
         stage.run("quorate", "init", self.folder)
         file = self.folder / "quorate.toml"
         text = file.read_text()
@@ -391,6 +397,19 @@ class Stage:
                f"{' '.join(command)}: exit code {done.returncode}: "
                f"{(done.stderr or done.stdout).strip()}")
         return done.stdout
+
+    def fails(self, words, program, *arguments):
+        """Runs a command that must fail, with a line that has the words; for
+        wrong usage, another may point to the help."""
+        done = subprocess.run(
+            [str(self.program(program)), *map(str, arguments)], text=True,
+            capture_output=True, timeout=30, check=False,
+            env=self.environment)
+        expect(done.returncode in (1, 2) and
+               len(done.stderr.splitlines()) in (1, done.returncode),
+               f"{program} {arguments}: exit code {done.returncode}: "
+               f"{done.stderr}{done.stdout}")
+        expect_words(done.stderr, *words)
 
     def say(self, text):
         print(f"[{self.seconds():5.1f} s] {text}", flush=True)
