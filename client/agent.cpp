@@ -148,7 +148,7 @@ void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
   std::uint32_t want = wanted();
   bool may_ask = !is_asking_ && !is_paused_ && computer_->ready() != nullptr;
-  if (!may_ask || want == 0 || now < ask_at_) return;
+  if (!may_ask || want == 0 || now < std::max(ask_at_, rest_until_)) return;
   is_asking_ = true;
   protocol::WorkRequest request = describe_tasks();
   request.want = want;

@@ -91,6 +91,7 @@ class Agent {
   void report(Task& task);
   void forget(Task& task);
   void on_compute_news(ResultId result, const ComputeNews& news);
+  void on_refused(Task& task, const std::string& kind, const std::string& why);
   void on_computed(Task& task, const Computed& computed);
   void on_report(Task& task, const ReportAnswer& answer);
   protocol::ComputeRequest compute_request(const Task& task,
@@ -120,7 +121,9 @@ class Agent {
   bool is_learning_ = false;  // its standing
   std::uint32_t work_failures_ = 0;
   std::uint32_t beat_failures_ = 0;
+  std::uint32_t failures_in_a_row_ = 0;  // of tasks, since one was computed
   Instant ask_at_{};
+  Instant rest_until_{};  // after failed tasks
   Instant beat_at_{};
   Instant standing_at_{};
   Instant show_at_{};

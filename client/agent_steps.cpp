@@ -41,8 +41,9 @@ void expect_same(const Hash& named, const ObjectRef& given, ResultId result) {
 }
 
 void download_missing(ProjectApi& api, ObjectCache& cache,
-                      const Assignment& assignment) {
+                      const Assignment& assignment, bool is_doubtful) {
   for (const ObjectRef& object : assignment.objects) {
+    if (is_doubtful) cache.drop_if_changed(object);
     if (!cache.contains(object)) {
       download_object(api, object, cache.part(object));
       cache.adopt(object);
@@ -68,6 +69,9 @@ void Agent::give_up(Task& task, const std::string& why) {
   log_warning("result_failed", {{"result", task.id()}, {"why", why}});
   task.failure = why;
   failure_ = why;
+  // A machine that fails at everything must not use up the project's work.
+  rest_until_ =
+      parts_.clock.now() + retry_delay(++failures_in_a_row_, seed_ + 2);
   enter(task, TaskState::failed);
 }
 
@@ -76,9 +80,9 @@ void Agent::retry(Task& task, const Error& error, Seconds asked_delay) {
   Seconds pause =
       retry_delay(task.attempts, seed_ + static_cast<std::uint64_t>(task.id()));
   task.retry_at = parts_.clock.now() + std::max(pause, asked_delay);
-  // That the project is out of reach is said once, by note_trouble().
-  bool is_expected = error.kind() == ErrorKind::unavailable;
-  log(is_expected ? LogLevel::debug : LogLevel::warning, "result_delayed",
+  // A server that is away or busy goes on being so: said once.
+  bool is_known = error.kind() == ErrorKind::unavailable && task.attempts > 1;
+  log(is_known ? LogLevel::debug : LogLevel::warning, "result_delayed",
       {{"result", task.id()},
        {"state", name_of(task.state)},
        {"why", error.what()}});
@@ -142,8 +146,9 @@ void Agent::perform(Step step, Task& task) {
 void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
-      [&cache = cache_, assignment = task.assignment](ProjectApi& api) {
-        download_missing(api, cache, assignment);
+      [&cache = cache_, assignment = task.assignment,
+       is_doubtful = task.was_doubted](ProjectApi& api) {
+        download_missing(api, cache, assignment, is_doubtful);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
@@ -193,7 +198,7 @@ void Agent::start(Task& task) {
     computer_->start(task.id(), std::move(request), step_operations);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::io) throw;
-    give_up(task, e.what());
+    on_refused(task, std::string(name_of(e.kind())), e.what());
     return;
   }
   task.state = TaskState::computing;  // attempts count on: see Lost
@@ -217,7 +222,7 @@ void Agent::on_compute_news(ResultId result, const ComputeNews& news) {
   } else if (std::holds_alternative<Stopped>(news)) {
     task->state = TaskState::ready;
   } else if (const auto* refused = std::get_if<Refused>(&news)) {
-    give_up(*task, refused->why);
+    on_refused(*task, refused->kind, refused->kind + ": " + refused->why);
   } else if (const auto* lost = std::get_if<Lost>(&news)) {
     task->state = TaskState::ready;
     if (task->attempts + 1 >= kMostLosses) {
@@ -228,7 +233,23 @@ void Agent::on_compute_news(ResultId result, const ComputeNews& news) {
   }
 }
 
+// A file of the cache may have changed on disk: before the project is told
+// that the unit cannot be computed, what has changed is fetched once more.
+void Agent::on_refused(Task& task, const std::string& kind,
+                       const std::string& why) {
+  bool may_be_damage =
+      kind == name_of(ErrorKind::corrupt) || kind == name_of(ErrorKind::io);
+  if (!may_be_damage || task.was_doubted) {
+    give_up(task, why);
+    return;
+  }
+  log_warning("objects_doubted", {{"result", task.id()}, {"why", why}});
+  task.was_doubted = true;
+  enter(task, TaskState::needs_files);
+}
+
 void Agent::on_computed(Task& task, const Computed& computed) {
+  failures_in_a_row_ = 0;
   task.claim = computed.claim;
   task.step = task.steps;
   enter(task, TaskState::computed);

@@ -123,7 +123,7 @@ void Computer::on_reply(Slot& slot, const protocol::WorkerReply& reply) {
   } else if (std::holds_alternative<protocol::WorkerStopped>(reply)) {
     finish(slot, Stopped{});
   } else if (const auto* failed = std::get_if<protocol::WorkerFailed>(&reply)) {
-    finish(slot, Refused{failed->kind + ": " + failed->why});
+    finish(slot, Refused{failed->kind, failed->why});
   }
 }
 

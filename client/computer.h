@@ -21,8 +21,9 @@ struct Stepped {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
 };
-struct Stopped {};  // with a checkpoint
-struct Refused {    // the task cannot be computed
+struct Stopped {};   // with a checkpoint
+struct Refused {     // the task cannot be computed
+  std::string kind;  // of the worker's error
   std::string why;
 };
 struct Lost {  // the worker ended under it

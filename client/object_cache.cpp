@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/log.h"
 
 namespace quorate::client {
 namespace {
@@ -49,6 +50,13 @@ Bytes ObjectCache::read(const ObjectRef& object) const {
   throw Error(
       ErrorKind::corrupt,
       fmt::format("{}: its bytes have changed on disk", path(object).string()));
+}
+
+void ObjectCache::drop_if_changed(const ObjectRef& object) const {
+  if (!contains(object)) return;
+  if (sha256(MappedFile(path(object)).bytes()) == object.hash) return;
+  log_warning("object_changed_on_disk", {{"file", path(object).string()}});
+  fs::remove(path(object));
 }
 
 fs::path ObjectCache::part(const ObjectRef& object) const {

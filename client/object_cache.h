@@ -28,6 +28,8 @@ class ObjectCache {
   // The bytes of a small object (up to 1 MiB), hashed again. Throws io if it is
   // missing, corrupt if it is larger or has changed on disk.
   Bytes read(const ObjectRef& object) const;
+  // Removes the object if it is there with other bytes than its hash says.
+  void drop_if_changed(const ObjectRef& object) const;
   // Where an object is collected until it is whole.
   fs::path part(const ObjectRef& object) const;
   // Takes over a whole and verified part; durable on return. Throws io.

@@ -119,8 +119,22 @@ protocol::SessionReply ProjectApi::enrol() {
   return reply;
 }
 
+// A server that opens no session says nothing about any one task, and may be
+// another at the project's address: whatever it says, we come back later.
+protocol::SessionReply ProjectApi::open_session() {
+  try {
+    return enrol();
+  } catch (const Error& e) {
+    if (e.kind() == ErrorKind::unavailable) throw;
+    throw Error(ErrorKind::unavailable,
+                fmt::format("open a session: {}: is another project served at "
+                            "this address? Trying again",
+                            e.what()));
+  }
+}
+
 HttpReply ProjectApi::exchange(HttpRequest request) {
-  auto open = [this] { return enrol(); };
+  auto open = [this] { return open_session(); };
   last_session_ = session_.token();
   if (last_session_.empty()) last_session_ = session_.renew("", open);
   request.bearer = last_session_;

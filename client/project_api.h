@@ -64,6 +64,8 @@ class ProjectApi {
   // Registers account and host (again and again: it changes nothing) and opens
   // a session.
   protocol::SessionReply enrol();
+  // As enrol(); throws unavailable whatever goes wrong.
+  protocol::SessionReply open_session();
   HttpReply post(const char* path, ByteView body, const char* content_type);
   HttpReply send(const HttpRequest& request);
   protocol::WorkReply work_exchange(const char* path,

@@ -1,8 +1,8 @@
 #include "client/state_file.h"
 
 #include <array>
-#include <fstream>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -161,10 +161,8 @@ namespace {
 // disk.
 void replace_file(const fs::path& file, const std::string& text) {
   fs::path fresh = file.string() + ".new";
-  std::ofstream out(fresh, std::ios::trunc);
-  out << text;
-  out.close();
-  if (!out) throw Error(ErrorKind::io, "write " + fresh.string() + ": failed");
+  FileDescriptor out = open_file(fresh, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(out.get(), as_bytes(text), fresh);
   fs::rename(fresh, file);
 }
 

@@ -42,6 +42,7 @@ struct Task {
   bool is_stopping = false;  // its worker was told to stop
   bool is_cancelled = false;
   bool may_resume = false;     // an upload was begun before
+  bool was_doubted = false;    // its objects were hashed, and fetched, again
   std::string upload_session;  // under which the payload is complete
   std::uint32_t attempts = 0;  // of the present state that failed
   Instant retry_at{};

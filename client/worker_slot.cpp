@@ -1,5 +1,7 @@
 #include "client/worker_slot.h"
 
+#include <cmath>
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,6 +16,11 @@ bool ends_a_job(const protocol::WorkerReply& reply) {
   return std::holds_alternative<protocol::ComputeDone>(reply) ||
          std::holds_alternative<protocol::WorkerStopped>(reply) ||
          std::holds_alternative<protocol::WorkerFailed>(reply);
+}
+
+// Of poll(), rounded up.
+int milliseconds(Seconds time) {
+  return static_cast<int>(std::ceil(time.count() * 1000));
 }
 
 void drain(int event_fd) {
@@ -102,15 +109,21 @@ void WorkerSlot::wait_before_restart(std::uint32_t attempt,
 
 void WorkerSlot::converse(protocol::WorkerProcess& worker,
                           const std::stop_token& stop) {
+  SystemClock clock;
+  Instant heard = clock.now();
   while (!stop.stop_requested() && !is_restart_wanted_) {
     drain(wakeup_.get());
+    bool was_busy = is_busy_;
     while (forward_request(worker)) {
     }
-    while (forward_reply(worker, Seconds(0))) {
-    }
+    bool has_spoken = false;
+    while (forward_reply(worker, Seconds(0))) has_spoken = true;
+    if (has_spoken || !was_busy) heard = clock.now();
+    Seconds left = options_.silence - (clock.now() - heard);
+    if (is_busy_ && left <= Seconds(0)) throw protocol::hang_of(options_);
     pollfd sources[] = {{worker.output_fd(), POLLIN, 0},
                         {wakeup_.get(), POLLIN, 0}};
-    ::poll(sources, 2, -1);
+    ::poll(sources, 2, is_busy_ ? milliseconds(left) : -1);
   }
   if (is_busy_) end_job(worker);
 }

@@ -1,6 +1,7 @@
 #include "server/assimilator.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,7 +18,11 @@ void Assimilator::pass_all() {
 }
 
 void Assimilator::pass(TrainingRun& training) {
-  if (!training.is_active() || training.is_damaged) return;
+  if (!training.is_active()) return;
+  if (!training.damage.empty()) {
+    pause_for_damage(training, std::exchange(training.damage, {}));
+  }
+  if (training.is_damaged) return;
   try {
     take(training);
   } catch (const Error& error) {
@@ -183,10 +188,8 @@ void Assimilator::pause_if_diverged(TrainingRun& training) {
 void Assimilator::pause_for_damage(TrainingRun& training,
                                    const std::string& what) {
   training.is_damaged = true;
-  pause(training,
-        fmt::format("{}: bring the file back from a backup, then `quorate "
-                    "train resume {}`",
-                    what, training.run.name));
+  pause(training, fmt::format("{}, then `quorate train resume {}`", what,
+                              training.run.name));
 }
 
 void Assimilator::pause(TrainingRun& training, const std::string& why) {

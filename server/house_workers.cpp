@@ -131,12 +131,15 @@ void HouseWorkers::run_unit(protocol::WorkerProcess& worker,
 
 std::optional<protocol::WorkerReply> HouseWorkers::outcome(
     protocol::WorkerProcess& worker) {
+  SystemClock clock;
+  Instant heard = clock.now();
   while (!stopping_) {
     std::optional<protocol::WorkerReply> reply = worker.receive(Seconds(0.5));
-    if (!reply || std::holds_alternative<protocol::WorkerProgress>(*reply)) {
-      continue;
+    if (reply && !std::holds_alternative<protocol::WorkerProgress>(*reply)) {
+      return reply;
     }
-    return reply;
+    if (reply) heard = clock.now();
+    if (clock.now() - heard > options_.silence) throw hang_of(options_);
   }
   return std::nullopt;
 }

@@ -2,9 +2,31 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/log.h"
 
 namespace quorate {
+namespace {
+
+// Another key would seal units and entries that nobody can check.
+void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
+                const ProjectFolder& folder) {
+  std::optional<LedgerRecord> last = store.last_record(run.key);
+  if (!last ||
+      verify_detached(last->hash.view(), SealKind::ledger_entry, keys.id,
+                      keys.project.public_key(), last->signature)) {
+    return;
+  }
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("run {}: {} is not the key that signed entry {} of its "
+                  "ledger: bring the key back from a backup",
+                  run.name, folder.project_key().string(), last->seq));
+}
+
+}  // namespace
 
 ProjectState::ProjectState(const ProjectFolder& where,
                            const ServerSettings& options,
@@ -20,6 +42,7 @@ ProjectState::ProjectState(const ProjectFolder& where,
       feeder(database, object_store),
       activity(time) {
   for (const Run& run : store.runs()) {
+    expect_own(run, store, keys, folder);
     runs.emplace(run.key, load_run(run, store, objects, folder));
   }
   Instant until = clock.now() + settings.lease;

@@ -52,6 +52,10 @@ struct TrainingRun {
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
 
+  // What the transitioner found of an object that units need, until the run was
+  // paused for it; empty: nothing.
+  std::string damage;
+
   // An object that the assimilator needs is missing or changed on disk: nothing
   // more is taken in until the operator resumes the run.
   bool is_damaged = false;

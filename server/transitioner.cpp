@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "validator/replication.h"
 
 namespace quorate {
 namespace {
+
+// One host's failure is its own; with the second the fault may be ours.
+constexpr std::ptrdiff_t kSuspicious = 2;
 
 bool has_in_progress(const LiveUnit& live) {
   return std::any_of(live.results.begin(), live.results.end(),
@@ -43,7 +47,25 @@ void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
   state_.record("result_failed", live->unit.run, host,
                 fmt::format("result {} of unit {}: {}", failure.result,
                             live->unit.unit_index, failure.why));
+  look_for_damage(*live);
   advance(*live);
+}
+
+void Transitioner::look_for_damage(const LiveUnit& live) {
+  auto failed = std::count_if(
+      live.results.begin(), live.results.end(),
+      [](const Result& r) { return r.outcome == ResultOutcome::client_error; });
+  TrainingRun& training = state_.run(live.unit.run);
+  if (failed < kSuspicious || training.is_damaged) return;
+  try {
+    for (const Hash& hash :
+         {live.unit.object, live.task.snapshot, live.task.shard}) {
+      state_.objects.read(hash);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    training.damage = error.what();
+  }
 }
 
 void Transitioner::tick() {

@@ -40,6 +40,8 @@ class Transitioner {
   void set_validating(bool on) { is_validating_ = on; }
 
  private:
+  // Sets the run's damage if an object that the unit needs is not whole.
+  void look_for_damage(const LiveUnit& live);
   void advance(LiveUnit& live);
   void advance_open(LiveUnit& live);
   void replicate(LiveUnit& live, std::uint32_t missing);

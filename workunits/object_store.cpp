@@ -139,8 +139,9 @@ fs::path ObjectStore::temporary_path(std::string_view purpose) const {
 MappedFile ObjectReader::map(const Hash& hash) const {
   if (!contains(hash)) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("object {}: missing, expected at {}", hash.hex(),
-                            path(hash).string()));
+                fmt::format("object {}: missing, expected at {}: bring the "
+                            "file back from a backup",
+                            hash.hex(), path(hash).string()));
   }
   return MappedFile(path(hash));
 }
@@ -150,7 +151,8 @@ Bytes ObjectReader::read(const Hash& hash) const {
   Bytes bytes(file.bytes().begin(), file.bytes().end());
   if (Hash found = sha256(bytes); found != hash) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("object {}: changed on disk, {} has hash {}",
+                fmt::format("object {}: changed on disk, {} has hash {}: "
+                            "bring the file back from a backup",
                             hash.hex(), path(hash).string(), found.hex()));
   }
   return bytes;

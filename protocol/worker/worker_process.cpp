@@ -49,6 +49,13 @@ std::vector<fs::path> candidates() {
 
 }  // namespace
 
+Error hang_of(const WorkerOptions& options) {
+  return Error(ErrorKind::unavailable,
+               fmt::format("{}: said nothing for {} s in the middle of a job: "
+                           "it hangs, and is started anew",
+                           options.program, options.silence.count()));
+}
+
 WorkerProcess::WorkerProcess(const WorkerOptions& options)
     : process_(std::make_unique<ChildProcess>(command_of(options),
                                               options.niceness)) {

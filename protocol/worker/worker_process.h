@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/child_process.h"
+#include "base/clock.h"
+#include "base/error.h"
 #include "protocol/worker/messages.h"
 
 namespace quorate::protocol {
@@ -17,6 +19,11 @@ struct WorkerOptions {
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;  // duty cycle of the computing
   int niceness = 0;
+  // A busy worker reports progress several times a second. One that says
+  // nothing for so long hangs: whoever drives it kills it and starts another.
+  // Long, because a step of a large model on a slow, busy machine takes
+  // minutes.
+  Seconds silence{600};
 };
 
 // Lives for many jobs, one at a time. Used by one thread, which outlives it.
@@ -43,6 +50,9 @@ class WorkerProcess {
   std::unique_ptr<ChildProcess> process_;
   WorkerReady ready_;
 };
+
+// What a worker that says nothing for options.silence fails with: unavailable.
+Error hang_of(const WorkerOptions& options);
 
 // The path of quorate-worker: beside the running program, else in
 // ../libexec/quorate, else on PATH. Throws io, saying where it looked.

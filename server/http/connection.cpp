@@ -126,8 +126,12 @@ void Connection::start_request(std::size_t head_size) {
     Request& request = parser_->request();
     conditions_ = conditions_of(request);
     auto target = parse_target(parser_->target());
-    if (!target)
-      throw Error(ErrorKind::corrupt, "the request's path is broken");
+    if (!target) {
+      throw Error(ErrorKind::corrupt,
+                  "reading the request's path: expected /A/B?NAME=VALUE "
+                  "without \"..\", broken %-signs, control characters, or "
+                  "more than 64 values");
+    }
     request.path = std::move(target->path);
     request.query = std::move(target->query);
     request.remote_address = peer_.is_proxy

@@ -45,6 +45,7 @@ class AgentFixture {
   std::atomic<bool> is_paused{false};
   std::atomic<std::uint32_t> threads{1};
   SettableClock clock;
+  Seconds worker_silence{600};
 
   PublicKey host() const { return identity_.host.public_key(); }
 
@@ -60,7 +61,7 @@ class AgentFixture {
         folder.path(),
         [this](const std::vector<int>&) { return orders(); },
         [this] { return server.connect(); },
-        {QUORATE_FAKE_WORKER, device, 1, 100, 0},
+        {QUORATE_FAKE_WORKER, device, 1, 100, 0, worker_silence},
         1,
         once,
         clock,

@@ -123,6 +123,35 @@ TEST_CASE("a result that was computed before a suspend is still reported") {
   CHECK(fixture.server.has_report(1));
 }
 
+TEST_CASE("a shard that changed on disk is fetched again") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("careful", [&] { return fixture.server.has_report(1); });
+  int changed = 0;
+  for (const auto& file : fs::directory_iterator(fixture.folder / "objects")) {
+    if (file.path().extension() != ".shard") continue;
+    Bytes bytes = read_file(file.path());
+    bytes.back() ^= 1;
+    write_file_durably(file.path(), bytes);
+    ++changed;
+  }
+  REQUIRE(changed == 1);
+
+  fixture.server.add_unit(2);
+  fixture.run("careful", [&] { return fixture.server.has_report(2); });
+  CHECK(fixture.server.has_report(2));
+  CHECK(fixture.server.failures().empty());
+}
+
+TEST_CASE("a worker that hangs is replaced, and its task done") {
+  AgentFixture fixture;
+  fixture.worker_silence = Seconds(0.2);
+  fixture.server.add_unit(1);
+  fixture.run("silent", [&] { return fixture.server.has_report(1); });
+  CHECK(fixture.server.has_report(1));
+  CHECK(fixture.server.failures().empty());
+}
+
 TEST_CASE("a damaged state file is set aside, and work goes on") {
   AgentFixture fixture;
   write_file_durably(fixture.folder / "state.json", as_bytes("{\"version\":"));

@@ -1,5 +1,7 @@
 // A worker for tests of the agent. What it does hangs on --device:
 //   cpu          computes at once: the update is "update of HASH"
+//   careful      as cpu, but fails jobs whose shard is not what its name says
+//   silent       takes a job and says nothing more, the first time; then as cpu
 //   slow         never ends by itself; stops when told to
 //   diverging    claims that the unit diverged
 //   crashing     ends under every job
@@ -8,6 +10,8 @@
 #include <cstring>
 #include <iostream>
 #include <string>
+
+#include <unistd.h>
 
 #include "base/arithmetic.h"
 #include "base/file.h"
@@ -47,6 +51,16 @@ ComputeDone done(const ComputeRequest& request, const std::string& device) {
 bool compute(const ComputeRequest& request, const std::string& device) {
   say(WorkerProgress{request.job, 1, kSteps});
   if (device == "crashing") return false;
+  fs::path shard = request.shard;
+  if (device == "careful" &&
+      sha256(read_file(shard)).hex() != shard.stem().string()) {
+    say(WorkerFailed{request.job, "corrupt", "the shard has changed"});
+    return true;
+  }
+  if (device == "silent" && !fs::exists(request.checkpoint)) {
+    write_file_durably(request.checkpoint, as_bytes("was here"));
+    while (true) ::pause();
+  }
   if (device == "refusing") {
     say(WorkerFailed{request.job, "corrupt", "the fake worker refuses"});
     return true;

@@ -55,6 +55,20 @@ TEST_CASE("units and snapshots go with the last task, shards stay") {
   CHECK_FALSE(fs::exists(part));
 }
 
+TEST_CASE("an object that changed on disk is dropped, another stays") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path());
+  ObjectRef changed = put(cache, ObjectKind::shard, "shard");
+  ObjectRef whole = put(cache, ObjectKind::snapshot, "snapshot");
+  write_file_durably(cache.path(changed), as_bytes("shArd"));
+
+  cache.drop_if_changed(changed);
+  cache.drop_if_changed(whole);
+  cache.drop_if_changed({ObjectKind::shard, kA, 5});  // is not there
+  CHECK_FALSE(cache.contains(changed));
+  CHECK(cache.contains(whole));
+}
+
 TEST_CASE("shards over the limit are removed") {
   test::TemporaryFolder folder;
   ObjectCache cache(folder.path());

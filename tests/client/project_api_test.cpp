@@ -40,6 +40,7 @@ class SessionServer final : public Transfer {
       CHECK(verify(asked.account,
                    account_message(test::sample_project(), asked),
                    asked.signature));
+      if (refusal.status != 0) reply = refusal;
     } else if (request.path == "/v1/hosts") {
       auto asked = protocol::parse_host_request(request.body);
       Bytes message = host_message(test::sample_project(), asked);
@@ -55,6 +56,7 @@ class SessionServer final : public Transfer {
 
   int sessions = 0;
   HttpReply answer;
+  HttpReply refusal;  // to register an account; status 0: none
   std::vector<std::string> paths;
 };
 
@@ -83,6 +85,21 @@ TEST_CASE_FIXTURE(Fixture, "the first request registers and opens a session") {
   CHECK(session.heartbeat() == Seconds(7));
   api.heartbeat({});
   CHECK(server.paths.size() == 6);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a server that opens no session may do so later") {
+  for (int status : {400, 403, 404, 503}) {
+    CAPTURE(status);
+    server.refusal.status = status;
+    try {
+      api.report(7, header, "");
+      FAIL("reported without a session");
+    } catch (const Error& e) {
+      CHECK(e.kind() == ErrorKind::unavailable);
+    }
+  }
+  server.refusal = {};
+  CHECK_NOTHROW(api.ask_for_work({}));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a session that the server forgot is replaced") {

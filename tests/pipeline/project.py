@@ -6,6 +6,7 @@ outlives its stage, however the test ends.
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import http.client
 import json
@@ -42,6 +43,12 @@ def expect(condition, text):
     """Raises Failure with `text` unless the condition holds."""
     if not condition:
         raise Failure(text)
+
+
+def expect_words(text, *words):
+    """Each of the words is in the text, of which the end is shown."""
+    for word in words:
+        expect(str(word) in text, f"expected \"{word}\" in: {text[-2000:]}")
 
 
 def wait_for(what, condition, seconds=30, every=0.05):
@@ -103,6 +110,17 @@ class Process:
                           f"{self.last_line()}")
         return time.monotonic() - began
 
+    def workers(self):
+        """Ids of its worker processes."""
+        found = []
+        for file in pathlib.Path(f"/proc/{self.child.pid}/task").glob(
+                "*/children"):
+            try:
+                found += map(int, file.read_text().split())
+            except OSError:  # that thread has just ended
+                continue
+        return found
+
     def text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""
 
@@ -118,10 +136,10 @@ class Process:
 class Server(Process):
     """`quorate serve` on a port that stays the same over restarts."""
 
-    def __init__(self, project, *arguments, port=None):
+    def __init__(self, project, *arguments, port=None, name="server"):
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        super().__init__(project.stage, "server", [
+        super().__init__(project.stage, name, [
             project.stage.program("quorate"), "-C", project.folder, "serve",
             "--listen", f"127.0.0.1:{self.port}", *arguments])
 
@@ -166,9 +184,10 @@ class Volunteer(Process):
             self.program, "run", "--dir", self.folder, "--threads", "1",
             *arguments])
 
-    def attach(self, server):
+    def attach(self, server, address=None):
+        """To the server, or by way of an address that leads to it."""
         self.stage.run(self.program, "attach", "--dir", self.folder,
-                       server.address(), "--name", self.name)
+                       address or server.address(), "--name", self.name)
         # A test shall not stand still where the mains are off.
         self.order("prefs", "set", "on_battery", "yes")
         return self
@@ -192,10 +211,10 @@ class Volunteer(Process):
 class Project:
     """A project folder and the operator's commands."""
 
-    def __init__(self, stage, **settings):
+    def __init__(self, stage, name="project", **settings):
         self.stage = stage
-        self.folder = stage.folder / "project"
-        self.kept = stage.folder / "kept"
+        self.folder = stage.folder / name
+        self.kept = stage.folder / f"{name}-kept"
         stage.run("quorate", "init", self.folder)
         file = self.folder / "quorate.toml"
         text = file.read_text()
@@ -355,6 +374,13 @@ class Stage:
             "PATH": f"{self.bin}:{os.environ['PATH']}"})
         self.began = time.monotonic()
 
+    def begin_anew(self):
+        """A fresh folder, for a test that does the same again."""
+        self.close()
+        self.processes.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quorate-"))
+
     def program(self, name):
         path = self.bin / name
         expect(path.exists(), f"{path}: not there: name the folder of the "
@@ -371,6 +397,19 @@ class Stage:
                f"{' '.join(command)}: exit code {done.returncode}: "
                f"{(done.stderr or done.stdout).strip()}")
         return done.stdout
+
+    def fails(self, words, program, *arguments):
+        """Runs a command that must fail, with a line that has the words; for
+        wrong usage, another may point to the help."""
+        done = subprocess.run(
+            [str(self.program(program)), *map(str, arguments)], text=True,
+            capture_output=True, timeout=30, check=False,
+            env=self.environment)
+        expect(done.returncode in (1, 2) and
+               len(done.stderr.splitlines()) in (1, done.returncode),
+               f"{program} {arguments}: exit code {done.returncode}: "
+               f"{done.stderr}{done.stdout}")
+        expect_words(done.stderr, *words)
 
     def say(self, text):
         print(f"[{self.seconds():5.1f} s] {text}", flush=True)
@@ -446,8 +485,9 @@ def run_one(test, options):
     return True
 
 
-def run(description, *tests):
-    """Runs every test and ends the program: 1 if one failed."""
+def run(description, *tests, at_once=False):
+    """Runs every test and ends the program: 1 if one failed. At once: tests
+    that mostly wait, and whose lines may mingle."""
     options = parse_options(description)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     chosen = [test for test in tests
@@ -455,7 +495,9 @@ def run(description, *tests):
     if not chosen:
         names = ", ".join(test.__name__ for test in tests)
         sys.exit(f"--only {options.only}: there are {names}")
-    results = [run_one(test, options) for test in chosen]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        results = list((pool.map if at_once else map)(
+            lambda test: run_one(test, options), chosen))
     if not all(results):
         print(f"failed {NAME}: {results.count(False)} of {len(results)}")
         sys.exit(1)

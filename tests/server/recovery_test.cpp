@@ -94,6 +94,41 @@ TEST_CASE("a damaged update pauses its run, and a mended one goes in") {
   }
 }
 
+TEST_CASE("a damaged object that hosts fail at pauses its run") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  std::vector<Volunteer> users = {project.join(), project.join()};
+  Assignment first = project.take(users[0]);
+  Assignment second = project.take(users[1]);
+  REQUIRE(first.objects[0].hash == second.objects[0].hash);
+  auto fail = [&](const Volunteer& who, const Assignment& one) {
+    project.job([&] {
+      project.daemons().transitioner.on_failed(who.host, {one.result, "bad"});
+      project.daemons().assimilator.pass(project.run());
+    });
+  };
+  std::string reason;
+  SUBCASE("but a host's word alone does not") {
+    fail(users[0], first);
+    fail(users[1], second);
+    CHECK(project.run().run.state == RunState::running);
+  }
+  for (std::size_t object = 0; object < 3; ++object) {
+    SUBCASE(std::string(name_of(first.objects[object].kind)).c_str()) {
+      fs::path file = project.state().objects.path(first.objects[object].hash);
+      Bytes bytes = read_file(file);
+      bytes.pop_back();
+      write_file_durably(file, bytes);
+      fail(users[0], first);
+      CHECK(project.run().run.state == RunState::running);
+      fail(users[1], second);
+      CHECK(project.run().run.state == RunState::paused);
+      reason = project.run().run.state_reason;
+      CHECK(reason.find(file.string()) != std::string::npos);
+      CHECK(reason.find("train resume") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("what was not committed has not happened, and can happen again") {
   for (const char* rule : {"vc-asgd", "diloco"}) {
     CAPTURE(rule);
