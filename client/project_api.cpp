@@ -26,8 +26,7 @@ struct Refusal {
   Seconds retry_after{0};
 };
 
-// A proxy in front of the server answers in its own words, so a body that is
-// no ErrorReply leaves us with the status.
+// Of a body that is no ErrorReply the status is left.
 Refusal read_refusal(const HttpReply& reply) {
   Refusal refusal;
   refusal.retry_after = reply.retry_after;
@@ -49,6 +48,16 @@ Refusal read_refusal(const HttpReply& reply) {
   return refusal;
 }
 
+// A network's login page, a proxy, another server. The project answers with a
+// JSON object, but for HEAD, what goes to a sink (and is checked by its hash),
+// and a range that it does not have.
+bool is_foreign(const HttpRequest& request, const HttpReply& reply) {
+  if (reply.status >= 300 && reply.status < 400) return true;
+  bool has_json = request.method != HttpMethod::head && reply.status != 416 &&
+                  (!request.sink || reply.status >= 300);
+  return has_json && (reply.body.empty() || reply.body.front() != '{');
+}
+
 }  // namespace
 
 void throw_refusal(const HttpReply& reply, const std::string& tried) {
@@ -65,6 +74,13 @@ HttpReply ProjectApi::send(const HttpRequest& request) {
   if (is_temporary(reply.status)) {
     asked_delay_ = read_refusal(reply).retry_after;
     throw_refusal(reply, request.path);
+  }
+  if (is_foreign(request, reply)) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("{}: something else than the project answers "
+                            "(HTTP status {}): does this network ask for a "
+                            "login? Trying again",
+                            request.path, reply.status));
   }
   return reply;
 }

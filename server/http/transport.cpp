@@ -13,9 +13,9 @@ namespace {
 
 // One turn of sending: long enough to be efficient, short enough to be fair.
 constexpr std::uint64_t kMaxSendFileBytes = 2 << 20;
-// SSL_write takes one TLS record at a time (SSL_MODE_ENABLE_PARTIAL_WRITE):
-// what is read beyond it would be read again.
 constexpr std::size_t kTlsRecordBytes = 16 << 10;
+// One turn of it; what of a file does not go out is read again.
+constexpr std::size_t kMaxTlsBytes = 4 * kTlsRecordBytes;
 
 bool must_wait() {
   return errno == EAGAIN || errno == EWOULDBLOCK;

@@ -146,6 +146,10 @@ TEST_CASE_FIXTURE(Fixture, "refusals keep their kind, words and delay") {
        ErrorKind::unsupported, 0},
       {400, R"({"kind":"corrupt","message":"busy"})", ErrorKind::corrupt, 0},
       {418, "{not json", ErrorKind::denied, 0},
+      {404, "<html>no such page</html>", ErrorKind::unavailable, 0},
+      {200, "<html>log in to this network</html>", ErrorKind::unavailable, 0},
+      {302, "", ErrorKind::unavailable, 0},
+      {403, "", ErrorKind::unavailable, 0},
   };
   api.heartbeat({});
   for (const Row& row : table) {
