@@ -55,6 +55,7 @@ struct TrainingRun {
   // What the transitioner found of an object that units need, until the run was
   // paused for it; empty: nothing.
   std::string damage;
+  Instant look_for_damage_at{};  // not before
 
   // An object that the assimilator needs is missing or changed on disk: nothing
   // more is taken in until the operator resumes the run.

@@ -12,6 +12,8 @@ namespace {
 
 // One host's failure is its own; with the second the fault may be ours.
 constexpr std::ptrdiff_t kSuspicious = 2;
+// Hosts may fail on purpose, and hashing a large model takes a second.
+constexpr Seconds kLookEvery{10};
 
 bool has_in_progress(const LiveUnit& live) {
   return std::any_of(live.results.begin(), live.results.end(),
@@ -56,7 +58,12 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
       live.results.begin(), live.results.end(),
       [](const Result& r) { return r.outcome == ResultOutcome::client_error; });
   TrainingRun& training = state_.run(live.unit.run);
-  if (failed < kSuspicious || training.is_damaged) return;
+  Instant now = state_.clock.now();
+  if (failed < kSuspicious || training.is_damaged ||
+      now < training.look_for_damage_at) {
+    return;
+  }
+  training.look_for_damage_at = now + kLookEvery;
   try {
     for (const Hash& hash :
          {live.unit.object, live.task.snapshot, live.task.shard}) {
