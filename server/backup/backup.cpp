@@ -76,6 +76,10 @@ class BackupMaker {
   }
 
   void copy_store() {
+    // A project that was never served has none yet.
+    if (!fs::exists(project_.database())) {
+      open_sqlite_store(project_.database());
+    }
     const char* path = "db/quorate.sqlite";
     copy_sqlite_store(project_.database(), folder_ / path,
                       [this](std::uint64_t done, std::uint64_t all) {

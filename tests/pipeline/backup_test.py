@@ -4,7 +4,7 @@ project verifies, replays, and is trained to its end by the same volunteers.
 
 Snapshots are published and removed all the time, backups are also killed half
 way, and one volunteer joins after the backup: the restored project has never
-heard of it.
+heard of it. One more backup is taken of what the dead server left.
 """
 
 import copy
@@ -100,6 +100,10 @@ def test_backup(stage):
 
     stage.run("quorate", "restore", backups[1], project.folder, code=2)
     check_audit(restored_from(stage, project, backups[0]))
+    dead = stage.folder / "dead"
+    project.order("backup", dead)
+    expect(check_audit(restored_from(stage, project, dead))[0] >= len(lost),
+           "the backup after the server's death has lost entries")
     restored = restored_from(stage, project, backups[1])
     entries, _ = check_audit(restored)
     server = Server(restored, port=server.port).start()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`cmake --install` into an empty folder: the programs run from there, the
-worker is found, manuals and completion are theirs, and what desktop and systemd
-start is what was installed."""
+worker is found, manuals and completion are theirs, and what desktop and
+systemd start is what was installed."""
 
 import pathlib
 import re

@@ -157,6 +157,16 @@ TEST_CASE("a backup restores to the same project") {
   }
 }
 
+TEST_CASE("a project that was never served has a backup, too") {
+  TemporaryFolder place;
+  ProjectFolder folder{place / "project"};
+  ProjectFolder restored{place / "restored"};
+  create_project(folder, "new", "");
+  back_up(folder, place / "backup", {}, no_progress);
+  restore(place / "backup", restored, no_progress);
+  CHECK(open_sqlite_store(restored.database())->runs().empty());
+}
+
 TEST_CASE("folders that hold something are left alone") {
   SmallProject project;
   project.take();
