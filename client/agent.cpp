@@ -186,6 +186,12 @@ void Agent::take_assignments(const std::vector<Assignment>& assignments) {
   }
   for (const Assignment& assignment : assignments) {
     if (Task* held = find(assignment.result)) {
+      if (held->assignment.objects != assignment.objects) {
+        // The project was restored from a backup, and the number means other
+        // work now. That is sent again once we no longer name the old.
+        cancel(*held);
+        continue;
+      }
       // Its first assignment never reached us, or the agent was restarted: the
       // newest nonce counts as long as nothing is signed.
       if (is_uncomputed(*held)) held->assignment.nonce = assignment.nonce;
@@ -201,15 +207,7 @@ void Agent::take_assignments(const std::vector<Assignment>& assignments) {
 
 void Agent::take_verdicts(const protocol::WorkReply& reply) {
   for (ResultId id : reply.cancel) {
-    Task* task = find(id);
-    if (task == nullptr || task->is_cancelled ||
-        task->state == TaskState::closed) {
-      continue;
-    }
-    task->is_cancelled = true;
-    if (task->state == TaskState::reported) continue;  // its work counts
-    ++state_.counters.cancelled;
-    log_info("result_cancelled", {{"result", id}});
+    if (Task* task = find(id)) cancel(*task);
   }
   for (ResultId id : reply.closed) {
     Task* task = find(id);
@@ -218,6 +216,14 @@ void Agent::take_verdicts(const protocol::WorkReply& reply) {
     standing_at_ = std::min(standing_at_, parts_.clock.now() + kStandingSoon);
     log_debug("result_closed", {{"result", id}});
   }
+}
+
+void Agent::cancel(Task& task) {
+  if (task.is_cancelled || task.state == TaskState::closed) return;
+  task.is_cancelled = true;
+  if (task.state == TaskState::reported) return;  // its work counts
+  ++state_.counters.cancelled;
+  log_info("result_cancelled", {{"result", task.id()}});
 }
 
 void Agent::beat() {

@@ -71,6 +71,7 @@ class Agent {
   void on_work(Outcome<protocol::WorkReply> outcome, Instant asked);
   void take_assignments(const std::vector<Assignment>& assignments);
   void take_verdicts(const protocol::WorkReply& reply);
+  void cancel(Task& task);
   void beat();
   void on_beat(Outcome<protocol::WorkReply> outcome,
                const std::vector<protocol::Failure>& told);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@
 
 namespace quorate::client {
 namespace {
+
+using nlohmann::json;
 
 // The one mutable global: a signal handler can reach nothing else.
 std::atomic<bool> should_leave{false};
@@ -73,6 +76,12 @@ std::string known_name(const DataFolder& folder, const ProjectId& id) {
   return "";
 }
 
+json project_json(const Project& project) {
+  return {{"project", project.statement.name},
+          {"url", project.url},
+          {"fingerprint", fingerprint(project.id)}};
+}
+
 protocol::WorkerOptions worker_options(const RunSettings& settings,
                                        const Orders& orders) {
   protocol::WorkerOptions options;
@@ -86,7 +95,7 @@ protocol::WorkerOptions worker_options(const RunSettings& settings,
 
 }  // namespace
 
-void attach(const fs::path& dir, const AttachOptions& options) {
+void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   ProjectAddress address = parse_project_address(options.address);
   DataFolder folder(dir);
   Project project = fetch_project(address, make_curl_transfer);
@@ -95,6 +104,13 @@ void attach(const fs::path& dir, const AttachOptions& options) {
   project.user_name = options.name;
   if (options.name.empty()) project.user_name = known_name(folder, project.id);
   folder.add_project(project);
+  if (as_json) {
+    json row = project_json(project);
+    row["account"] = account.hex();
+    row["seen_for_the_first_time"] = address.fingerprint.empty();
+    fmt::print("{}\n", row.dump());
+    return;
+  }
   fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
              project.statement.name, project.url, fingerprint(project.id),
              address.fingerprint.empty()
@@ -104,11 +120,15 @@ void attach(const fs::path& dir, const AttachOptions& options) {
              account.hex().substr(0, 16));
 }
 
-void detach(const fs::path& dir, const std::string& url) {
+void detach(const fs::path& dir, const std::string& url, bool as_json) {
   DataFolder folder(dir);
   FileLock lock = folder.lock();
   Project project = choose_project(folder, url);
   folder.remove_project(project);
+  if (as_json) {
+    fmt::print("{}\n", project_json(project).dump());
+    return;
+  }
   fmt::print("detached from {} at {}\n", project.statement.name, project.url);
 }
 
@@ -156,7 +176,7 @@ void show_status(const fs::path& dir, bool as_json) {
   fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
 }
 
-void pause(const fs::path& dir, const std::string& duration) {
+void pause(const fs::path& dir, const std::string& duration, bool as_json) {
   std::int64_t now = SystemClock().unix_ms();
   Pause pause;
   if (!duration.empty()) {
@@ -164,12 +184,18 @@ void pause(const fs::path& dir, const std::string& duration) {
     pause = {now, now + static_cast<std::int64_t>(length)};
   }
   DataFolder(dir).set_pause(pause);
+  if (as_json) {
+    json until = pause.until == 0 ? json(nullptr) : json(pause.until);
+    fmt::print("{}\n", json{{"paused", true}, {"until", until}}.dump());
+    return;
+  }
   fmt::print("paused {}\n", pause_text(pause, now));
 }
 
-void resume(const fs::path& dir) {
+void resume(const fs::path& dir, bool as_json) {
   DataFolder(dir).set_pause(std::nullopt);
-  fmt::print("resumed\n");
+  fmt::print("{}\n",
+             as_json ? json{{"paused", false}}.dump() : std::string("resumed"));
 }
 
 void show_log(const fs::path& dir, std::size_t lines, bool follow) {
@@ -195,16 +221,16 @@ void show_prefs(const fs::path& dir, bool as_json) {
 }
 
 void set_pref(const fs::path& dir, const std::string& key,
-              const std::string& value) {
+              const std::string& value, bool as_json) {
   const PrefInfo& info = pref_info(key);
   fs::path file = DataFolder(dir).prefs_file();
   Prefs prefs = load_prefs(file);
   set(prefs, info, value);
   save_prefs(file, prefs);
-  fmt::print("{} {}\n", key, value);
+  fmt::print("{}\n", as_json ? prefs_json(prefs) : key + " " + value);
 }
 
-void reset_prefs(const fs::path& dir, const std::string& key) {
+void reset_prefs(const fs::path& dir, const std::string& key, bool as_json) {
   fs::path file = DataFolder(dir).prefs_file();
   Prefs prefs;
   if (!key.empty()) {
@@ -213,6 +239,10 @@ void reset_prefs(const fs::path& dir, const std::string& key) {
     set(prefs, info, value_text(Prefs{}, info));
   }
   save_prefs(file, prefs);
+  if (as_json) {
+    fmt::print("{}\n", prefs_json(prefs));
+    return;
+  }
   fmt::print("{} as by default\n", key.empty() ? "all preferences are" : key);
 }
 

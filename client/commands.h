@@ -1,5 +1,6 @@
 // The commands of the client, after their arguments have been read. Each
-// throws Error when it cannot do what it was asked.
+// throws Error when it cannot do what it was asked. as_json: what is printed is
+// one JSON value.
 #pragma once
 
 #include <string>
@@ -16,10 +17,10 @@ struct AttachOptions {
   std::string account;  // key file; empty: this folder's own
   std::string name;     // of the volunteer, up to 64 bytes
 };
-void attach(const fs::path& dir, const AttachOptions& options);
+void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
 
 // url: address or fingerprint of an attached project.
-void detach(const fs::path& dir, const std::string& url);
+void detach(const fs::path& dir, const std::string& url, bool as_json);
 
 // Computes until SIGINT or SIGTERM. project: address or fingerprint; may be
 // empty when only one is attached.
@@ -28,8 +29,8 @@ void run_agent(const fs::path& dir, const std::string& project,
 
 void show_status(const fs::path& dir, bool as_json);
 // duration: "2h"; empty: until resume.
-void pause(const fs::path& dir, const std::string& duration);
-void resume(const fs::path& dir);
+void pause(const fs::path& dir, const std::string& duration, bool as_json);
+void resume(const fs::path& dir, bool as_json);
 
 // Prints the last lines of the agent's log; follow: and goes on with what is
 // written, until SIGINT or SIGTERM.
@@ -40,8 +41,8 @@ void run_ui(const fs::path& dir, const UiOptions& options);
 
 void show_prefs(const fs::path& dir, bool as_json);
 void set_pref(const fs::path& dir, const std::string& key,
-              const std::string& value);
+              const std::string& value, bool as_json);
 // key: empty for all.
-void reset_prefs(const fs::path& dir, const std::string& key);
+void reset_prefs(const fs::path& dir, const std::string& key, bool as_json);
 
 }  // namespace quorate::client

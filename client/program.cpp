@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "client/commands.h"
+#include "client/prefs.h"
+#include "commandline/completion.h"
+#include "commandline/man_page.h"
 
 namespace quorate::client {
 namespace {
@@ -46,6 +49,10 @@ CLI::App* add_command(CLI::App& app, Arguments& arguments, const char* name,
   return command;
 }
 
+void add_json(CLI::App* command, Arguments& arguments) {
+  command->add_flag("--json", arguments.as_json, "for programs");
+}
+
 void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* command = add_command(
       app, arguments, "attach", "Join a project",
@@ -60,8 +67,12 @@ void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
                       "under one user");
   command->add_option("--name", arguments.attach.name,
                       "your name on the project's page");
-  command->callback(
-      [&] { action = [&] { attach(arguments.folder(), arguments.attach); }; });
+  add_json(command, arguments);
+  command->callback([&] {
+    action = [&] {
+      attach(arguments.folder(), arguments.attach, arguments.as_json);
+    };
+  });
 }
 
 void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
@@ -72,8 +83,12 @@ void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
       ->add_option("URL", arguments.detach,
                    "address or fingerprint of the project")
       ->required();
-  command->callback(
-      [&] { action = [&] { detach(arguments.folder(), arguments.detach); }; });
+  add_json(command, arguments);
+  command->callback([&] {
+    action = [&] {
+      detach(arguments.folder(), arguments.detach, arguments.as_json);
+    };
+  });
 }
 
 void add_run(CLI::App& app, Arguments& arguments, Action& action,
@@ -111,7 +126,7 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* status = add_command(app, arguments, "status",
                                  "Show projects, tasks and what became of them",
                                  "status --json");
-  status->add_flag("--json", arguments.as_json, "for programs");
+  add_json(status, arguments);
   status->callback([&] {
     action = [&] { show_status(arguments.folder(), arguments.as_json); };
   });
@@ -121,12 +136,17 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
       "pause --for 2h");
   pausing->add_option("--for", arguments.pause_for,
                       "how long: 90s, 45m, 2h, 1d (default: until resume)");
+  add_json(pausing, arguments);
   pausing->callback([&] {
-    action = [&] { pause(arguments.folder(), arguments.pause_for); };
+    action = [&] {
+      pause(arguments.folder(), arguments.pause_for, arguments.as_json);
+    };
   });
   CLI::App* resuming =
       add_command(app, arguments, "resume", "Go on computing", "resume");
-  resuming->callback([&] { action = [&] { resume(arguments.folder()); }; });
+  add_json(resuming, arguments);
+  resuming->callback(
+      [&] { action = [&] { resume(arguments.folder(), arguments.as_json); }; });
 }
 
 void add_log(CLI::App& app, Arguments& arguments, Action& action) {
@@ -152,8 +172,13 @@ void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
   command->add_option("--port", arguments.ui.port, "default: any free one");
   command->add_flag("--open", arguments.ui.should_open,
                     "open it in the browser");
-  command->callback(
-      [&] { action = [&] { run_ui(arguments.folder(), arguments.ui); }; });
+  add_json(command, arguments);
+  command->callback([&] {
+    action = [&] {
+      arguments.ui.as_json = arguments.as_json;
+      run_ui(arguments.folder(), arguments.ui);
+    };
+  });
 }
 
 void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
@@ -162,7 +187,7 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
       "Show or change when and how much this computer works; a running agent "
       "follows within seconds",
       "prefs set hours \"mon-fri 22:00-07:00; sat,sun 00:00-24:00\"");
-  prefs->add_flag("--json", arguments.as_json, "for programs");
+  add_json(prefs, arguments);
   prefs->callback([&] {
     if (action) return;  // set and reset come first
     action = [&] { show_prefs(arguments.folder(), arguments.as_json); };
@@ -173,18 +198,31 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
       ->required();
   setting->add_option("VALUE", arguments.pref_value, "its new value")
       ->required();
+  add_json(setting, arguments);
   setting->callback([&] {
     action = [&] {
-      set_pref(arguments.folder(), arguments.pref_key, arguments.pref_value);
+      set_pref(arguments.folder(), arguments.pref_key, arguments.pref_value,
+               arguments.as_json);
     };
   });
   CLI::App* resetting =
       add_command(*prefs, arguments, "reset", "Go back to the default",
                   "prefs reset max_load");
   resetting->add_option("KEY", arguments.pref_key, "default: all of them");
+  add_json(resetting, arguments);
   resetting->callback([&] {
-    action = [&] { reset_prefs(arguments.folder(), arguments.pref_key); };
+    action = [&] {
+      reset_prefs(arguments.folder(), arguments.pref_key, arguments.as_json);
+    };
   });
+}
+
+commandline::Lister list_of_names() {
+  return [](const std::string&) {
+    std::vector<std::string> keys;
+    for (const PrefInfo& info : pref_table()) keys.emplace_back(info.key);
+    return keys;
+  };
 }
 
 // Runs what the arguments ask for; the last catch of the program.
@@ -220,6 +258,8 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_log(app, arguments, action);
   add_prefs(app, arguments, action);
   add_ui(app, arguments, action);
+  commandline::add_completion(app, {{"KEY", "prefs"}}, list_of_names());
+  commandline::add_man_page(app, QUORATE_VERSION);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -260,9 +260,12 @@ void Assimilator::publish(TrainingRun& training) {
   training.published_at = state_.clock.now();
   training.published_hash = entry.published;
   training.written_snapshots.erase(entry.version);
-  writer_.after_commit([this, old = take_old_snapshots(state_, training)] {
-    for (const Hash& hash : old) state_.objects.remove(hash);
-  });
+  if (auto right = right_to_remove(state_.folder)) {
+    writer_.after_commit([this, right = std::move(*right),
+                          old = take_old_snapshots(state_, training)] {
+      for (const Hash& hash : old) state_.objects.remove(hash);
+    });
+  }
   EvaluationOrder order{training.run.key, entry.version, entry.published,
                         state_.store.totals(training.run.key).samples};
   writer_.after_commit([this, order] { evaluate_(order); });

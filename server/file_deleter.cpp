@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+
 namespace quorate {
 namespace {
 
@@ -34,6 +36,15 @@ std::vector<Hash> take_old_snapshots(const ProjectState& state,
     return true;
   });
   return old;
+}
+
+std::optional<FileLock> right_to_remove(const ProjectFolder& folder) {
+  try {
+    return FileLock(folder.backup_lock());
+  } catch (const Error&) {
+    // Taken, or the disk is full: what stays now is removed another time.
+    return std::nullopt;
+  }
 }
 
 }  // namespace quorate

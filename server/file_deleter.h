@@ -2,6 +2,7 @@
 // has one, and the ledger names only the published ones.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "server/project_state.h"
@@ -15,5 +16,9 @@ namespace quorate {
 // was written before the server's last start stays.
 std::vector<Hash> take_old_snapshots(const ProjectState& state,
                                      TrainingRun& training);
+
+// To be held from the choice of objects until they are removed. nullopt: not
+// now, a backup is copying them (server/backup).
+std::optional<FileLock> right_to_remove(const ProjectFolder& folder);
 
 }  // namespace quorate

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "commandline/man_page.h"
 #include "server/admin/commands.h"
 
 namespace {
@@ -37,6 +39,9 @@ int run(int argc, char** argv) {
   quorate::add_by_hand(app, options);
   quorate::add_audit(app, options);
   quorate::add_export(app, options);
+  quorate::add_backup(app, options);
+  quorate::add_completion(app, options);
+  quorate::commandline::add_man_page(app, QUORATE_VERSION);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -50,6 +55,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
+    // To standard error: standard output is what a command was asked for.
+    quorate::start_logging(quorate::LogLevel::warning);
     return run(argc, argv);
   } catch (const quorate::Error& error) {
     fmt::print(stderr, "quorate: {}\n", error.what());

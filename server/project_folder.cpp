@@ -34,9 +34,7 @@ std::string host_of(const std::string& url) {
 
 }  // namespace
 
-void create_project(const ProjectFolder& folder, const std::string& name,
-                    const std::string& url) {
-  expect_new(folder);
+void make_project_folders(const ProjectFolder& folder) {
   for (const fs::path& path :
        {folder.database().parent_path(), folder.objects(), folder.temporary(),
         folder.uploads(), folder.datasets(), folder.log().parent_path(),
@@ -44,6 +42,12 @@ void create_project(const ProjectFolder& folder, const std::string& name,
     fs::create_directories(path);
   }
   fs::permissions(folder.keys(), fs::perms::owner_all);
+}
+
+void create_project(const ProjectFolder& folder, const std::string& name,
+                    const std::string& url) {
+  expect_new(folder);
+  make_project_folders(folder);
   PrivateKey::generate().save(folder.project_key().string());
   PrivateKey::generate().save(folder.house_key().string());
   make_self_signed_certificate({folder.tls_certificate(), folder.tls_key()},

@@ -23,6 +23,8 @@ struct ProjectFolder {
   fs::path datasets() const { return root / "datasets"; }
   fs::path log() const { return root / "log" / "quorate.log"; }
   fs::path lock() const { return root / "run" / "lock"; }
+  // Held by a backup while it copies objects: none may be removed then.
+  fs::path backup_lock() const { return root / "run" / "backup.lock"; }
   fs::path admin_socket() const { return root / "run" / "admin.sock"; }
 };
 
@@ -32,6 +34,8 @@ struct ProjectKeys {
   ProjectId id;
 };
 
+// The folders of a project, for those that make one.
+void make_project_folders(const ProjectFolder& folder);
 // Makes a new project: folders, keys, settings file, TLS certificate. Throws
 // usage if there is a project already, or the folder holds something else.
 void create_project(const ProjectFolder& folder, const std::string& name,

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,6 +19,9 @@
 
 namespace quorate {
 namespace {
+
+// Of the log; one older file is kept.
+constexpr std::size_t kLogBytes = 64 << 20;
 
 struct Endpoint {
   std::string address;
@@ -100,18 +104,25 @@ void allow_many_descriptors() {
 }
 
 void print_address(const Project& project, const Endpoint& endpoint,
-                   std::uint16_t port, bool is_tls) {
+                   std::uint16_t port, bool is_tls, bool as_json) {
   std::string host = endpoint.address.find(':') == std::string::npos
                          ? endpoint.address
                          : "[" + endpoint.address + "]";
   std::string url =
       fmt::format("{}://{}:{}", is_tls ? "https" : "http", host, port);
-  fmt::print(
-      "Serving {} on {}\n"
-      "Volunteers type:\n"
-      "  quorate-client attach {}#{}\n"
-      "  quorate-client run\n",
-      project.folder().root.string(), url, url, fingerprint(project.keys().id));
+  std::string folder = project.folder().root.string();
+  std::string attach = url + "#" + fingerprint(project.keys().id);
+  if (as_json) {
+    nlohmann::json row = {{"folder", folder}, {"url", url}, {"attach", attach}};
+    fmt::print("{}\n", row.dump());
+  } else {
+    fmt::print(
+        "Serving {} on {}\n"
+        "Volunteers type:\n"
+        "  quorate-client attach {}\n"
+        "  quorate-client run\n",
+        folder, url, attach);
+  }
   std::fflush(stdout);
 }
 
@@ -127,7 +138,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
                     has_failed = true;
                     ::kill(::getpid(), SIGTERM);
                   });
-  start_logging(LogLevel::info, project.folder().log().string());
+  start_logging(LogLevel::info,
+                RotatingLog{project.folder().log().string(), kLogBytes});
   std::optional<TlsFiles> tls = tls_files(options, endpoint, project.folder());
   NativeDoor door(
       project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
@@ -146,7 +158,7 @@ void serve(const fs::path& root, const ServeOptions& options) {
   project.start();
   http.start();
   page.start([&http] { return http.counters(); });
-  print_address(project, endpoint, port, tls.has_value());
+  print_address(project, endpoint, port, tls.has_value(), options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
   signals.wait();
   log_info("stopping");

@@ -10,6 +10,7 @@ struct ServeOptions {
   ServerSettings settings;
   Roles roles;
   bool force_tls = false;  // also on loopback
+  bool as_json = false;    // what is printed
 };
 
 // Opens the project, listens, prints where, and serves until SIGTERM or SIGINT.

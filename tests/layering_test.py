@@ -20,6 +20,8 @@ import sys
 # are bound like the rest of their folder.
 LAYERS = {
     "base": set(),
+    # Manual pages and completion, made of any program's help texts.
+    "commandline": set(),
     "workunits": {"base"},
     "kernels": {"base"},
     "workunits/training": {"base", "workunits", "kernels"},
@@ -31,12 +33,13 @@ LAYERS = {
     "server/http": {"base"},
     "server/datasets": {"base", "workunits"},
     "server": {"base", "workunits", "protocol", "protocol/worker", "validator",
-               "server/store", "server/http", "server/datasets"},
+               "server/store", "server/http", "server/datasets",
+               "commandline"},
     # server/http knows no server: the volunteer's own page is served with it.
     "client": {"base", "workunits", "protocol", "protocol/worker",
-               "server/http"},
+               "server/http", "commandline"},
     "client/worker": {"base", "workunits", "workunits/training", "kernels",
-                      "protocol", "protocol/worker"},
+                      "protocol", "protocol/worker", "commandline"},
 }
 
 # These may include everything; nothing may include them.
@@ -59,7 +62,7 @@ THIRD_PARTY = {
     "toml++/": {"server"},
     "zlib.h": {"server/datasets"},
     "png.h": {"server/datasets"},  # the grid of samples of `dataset add`
-    "CLI/": {"server", "client", "client/worker"},
+    "CLI/": {"commandline", "server", "client", "client/worker"},
     # The server's use: its own commands talk to run/admin.sock.
     "curl/": {"client", "server"},
     "doctest/": set(),

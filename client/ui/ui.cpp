@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -57,7 +58,11 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   listener.port = options.port;
   page.set_port(server.listen(listener, page.router()));
   server.start();
-  fmt::print("{}\nCtrl-C closes it\n", page.url());
+  if (options.as_json) {
+    fmt::print("{}\n", nlohmann::json{{"url", page.url()}}.dump());
+  } else {
+    fmt::print("{}\nCtrl-C closes it\n", page.url());
+  }
   std::fflush(stdout);
   if (options.should_open) {
     open_in_browser(write_door(folder.root(), page.url()));

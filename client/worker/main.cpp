@@ -15,6 +15,7 @@
 #include "client/worker/bench.h"
 #include "client/worker/self_test.h"
 #include "client/worker/serve.h"
+#include "commandline/man_page.h"
 #include "kernels/backends.h"
 #include "protocol/worker/reports.h"
 
@@ -149,6 +150,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app("Computes training workunits, exactly.", "quorate-worker");
   quorate::worker::describe(app, options);
+  quorate::commandline::add_man_page(app, QUORATE_VERSION);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

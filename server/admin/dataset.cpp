@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "server/admin/commands.h"
+#include "server/admin/progress_line.h"
 #include "server/admin/table.h"
 #include "server/datasets/csv_set.h"
 #include "server/datasets/formats.h"
@@ -20,31 +21,6 @@ namespace quorate {
 namespace {
 
 using nlohmann::json;
-
-// One line on a terminal that is written over; nothing elsewhere.
-class ProgressLine {
- public:
-  ProgressLine() : is_terminal_(::isatty(STDERR_FILENO) != 0) {}
-  ~ProgressLine() { show(""); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(const std::string& text) {
-    if (!is_terminal_ || text == shown_) return;
-    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
-    shown_ = text;
-  }
-
- private:
-  bool is_terminal_;
-  std::string shown_;
-};
-
-std::string progress_text(const std::string& what, std::uint64_t done,
-                          std::uint64_t all) {
-  std::uint64_t percent = all == 0 ? 100 : 100 * done / all;
-  return fmt::format("{}: {} %", what, percent);
-}
 
 // How the training samples divide into classes; of many classes the extremes.
 std::string class_table(const DatasetManifest& manifest) {
@@ -107,14 +83,12 @@ Added read_and_store(const ProjectFolder& folder, const SourceSpec& spec,
   DatasetSource source = open_source(
       spec,
       [&](const std::string& file, std::uint64_t done, std::uint64_t all) {
-        line.show(progress_text("reading " + fs::path(file).filename().string(),
-                                done, all));
+        line.show("reading " + fs::path(file).filename().string(), done, all);
       });
   Added added;
   added.manifest = build_dataset(
       source, options, objects, [&](std::uint64_t done, std::uint64_t all) {
-        line.show(
-            progress_text("writing shards of " + options.name, done, all));
+        line.show("writing shards of " + options.name, done, all);
       });
   objects.sync();
   added.guess = source.guess;

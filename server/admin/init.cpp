@@ -1,12 +1,13 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "server/admin/commands.h"
 #include "server/project_folder.h"
 
 namespace quorate {
 
-void add_init(CLI::App& app, GlobalOptions&) {
+void add_init(CLI::App& app, GlobalOptions& global) {
   struct Options {
     std::string folder;
     std::string name;
@@ -21,12 +22,20 @@ void add_init(CLI::App& app, GlobalOptions&) {
   command->add_option("--url", options->url,
                       "Where volunteers reach the server, e.g. "
                       "https://host.example:8470");
+  command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate init my-project --name \"My project\"\n");
-  command->callback([options] {
+  command->callback([options, &global] {
     ProjectFolder folder{options->folder};
     create_project(folder, options->name, options->url);
     ProjectKeys keys = load_keys(folder);
+    if (global.json) {
+      nlohmann::json row = {{"folder", folder.root.string()},
+                            {"fingerprint", fingerprint(keys.id)},
+                            {"project_key", folder.project_key().string()}};
+      fmt::print("{}\n", row.dump());
+      return;
+    }
     fmt::print(
         "Made project {} (fingerprint {}).\n"
         "Keep {} safe: who has it can speak for the project.\n"

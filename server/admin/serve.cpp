@@ -29,6 +29,8 @@ void add_serve(CLI::App& app, GlobalOptions& global) {
                     "No TLS beyond loopback: only behind a proxy that ends "
                     "TLS");
   command->add_flag("--tls", options->tls, "TLS also on loopback");
+  command->add_flag("--json", global.json,
+                    "The address as JSON, in one line, when it is served");
   command->footer(
       "Example:\n  quorate -C my-project serve --listen "
       "0.0.0.0:8470\n");
@@ -43,6 +45,7 @@ void add_serve(CLI::App& app, GlobalOptions& global) {
     }
     if (options->plain_http) serve_options.settings.plain_http = true;
     serve_options.force_tls = options->tls;
+    serve_options.as_json = global.json;
     serve_options.roles = parse_roles(options->roles);
     serve(folder.root, serve_options);
   });

@@ -64,6 +64,8 @@ class Router {
   RouteMatch match(Method method, const std::vector<std::string>& segments,
                    std::vector<NameValue>& path_values) const;
 
+  const std::vector<Route>& routes() const { return routes_; }
+
  private:
   Route& new_route(Method method, std::string_view pattern);
   std::vector<Route> routes_;

@@ -9,6 +9,7 @@
 // changed nothing.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -115,5 +116,12 @@ class Store {
 std::unique_ptr<Store> open_sqlite_store(const fs::path& path);
 // For tests.
 std::unique_ptr<Store> open_memory_store();
+
+// Copies the store as it is at one moment to a new file, durably; others may
+// write to it meanwhile. progress: what is done, of how much. Throws io,
+// unavailable, or corrupt if its content is damaged.
+void copy_sqlite_store(
+    const fs::path& from, const fs::path& to,
+    const std::function<void(std::uint64_t, std::uint64_t)>& progress);
 
 }  // namespace quorate

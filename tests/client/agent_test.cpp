@@ -97,6 +97,29 @@ TEST_CASE("a cancelled result is stopped, and the next one starts") {
   CHECK(end.tasks[0].id() == 2);
 }
 
+TEST_CASE("a number that means other work now drops the old") {
+  // given a result in progress, when the server was restored from a backup
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  constexpr std::uint64_t kOther = 7;
+  int sent = 0;
+  AgentState end = fixture.run("slow", [&] {
+    bool is_there = fs::exists(fixture.result_folder(1));
+    if (sent == 0 && is_there) {
+      fixture.server.add_unit(1, 1, kOther);
+      ++sent;
+    } else if (sent == 1 && !is_there) {
+      fixture.server.add_unit(1, 1, kOther);
+      ++sent;
+    }
+    return sent == 2 && is_there;
+  });
+
+  CHECK(end.counters.cancelled == 1);
+  REQUIRE(end.tasks.size() == 1);
+  CHECK_FALSE(end.tasks[0].is_cancelled);
+}
+
 TEST_CASE("pause stops the worker with a checkpoint; resume goes on") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

@@ -71,11 +71,13 @@ ObjectRef FakeServer::put(ObjectKind kind, Bytes bytes) {
   return ref;
 }
 
-void FakeServer::add_unit(ResultId result, std::uint8_t key) {
+void FakeServer::add_unit(ResultId result, std::uint8_t key,
+                          std::uint64_t unit_index) {
   std::lock_guard lock(mutex_);
   ObjectRef shard = put(ObjectKind::shard, sample_shard());
   TrainingTask task = sample_task();
-  task.unit_index = static_cast<std::uint64_t>(result);
+  task.unit_index =
+      unit_index == 0 ? static_cast<std::uint64_t>(result) : unit_index;
   task.unit_seed = unit_seed(task.run, task.unit_index);
   task.snapshot = snapshot_.hash;
   task.shard = shard.hash;

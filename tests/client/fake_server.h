@@ -27,8 +27,10 @@ class FakeServer {
   client::Project project() const;
 
   // A sealed unit to be handed out; several may share snapshot and shard.
-  // key: that seals it, sample_key(1) for an honest one.
-  void add_unit(ResultId result, std::uint8_t key = 1);
+  // key: that seals it, sample_key(1) for an honest one. unit_index: 0 for the
+  // result's number.
+  void add_unit(ResultId result, std::uint8_t key = 1,
+                std::uint64_t unit_index = 0);
   // Other bytes under an object's hash from now on.
   void spoil_snapshot();
   void cancel(ResultId result);

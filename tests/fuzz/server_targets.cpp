@@ -1,3 +1,4 @@
+#include "server/backup/list.h"
 #include "server/daemons.h"
 #include "server/settings.h"
 #include "tests/fuzz/targets.h"
@@ -19,10 +20,20 @@ void read_roles(ByteView bytes) {
              [&] { parse_roles(std::string(as_text(bytes))); });
 }
 
+void read_backup_list(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(
+        write_backup_list(parse_backup_list(as_text(bytes))) == as_text(bytes),
+        "the list of a backup is read as it was written");
+  });
+}
+
 }  // namespace
 
 std::vector<Target> server_targets() {
-  return {{"server_settings", read_settings}, {"server_roles", read_roles}};
+  return {{"server_settings", read_settings},
+          {"server_roles", read_roles},
+          {"server_backup_list", read_backup_list}};
 }
 
 }  // namespace quorate::fuzz

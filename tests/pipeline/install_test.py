@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`cmake --install` into an empty folder: the programs run from there, the
-worker is found, and what the desktop starts is what was installed."""
+worker is found, manuals and completion are theirs, and what desktop and
+systemd start is what was installed."""
 
 import pathlib
 import re
@@ -33,6 +34,17 @@ def test_install(stage):
     started = pathlib.Path(value_of(unit, "ExecStart"))
     expect(started == prefix / "bin/quorate-client" and started.exists(),
            f"{unit}: starts {started}")
+    unit = prefix / "lib/systemd/system/quorate@.service"
+    expect(value_of(unit, "ExecStart") == str(prefix / "bin/quorate"),
+           f"{unit}: starts {value_of(unit, 'ExecStart')}")
+    for program in ("quorate", "quorate-client", "quorate-worker"):
+        page = (share / f"man/man1/{program}.1").read_text()
+        expect(page == stage.run(program, "--man-page"),
+               f"{program}.1 is not what {program} says")
+    for program in ("quorate", "quorate-client"):
+        script = share / f"bash-completion/completions/{program}"
+        expect(script.read_text() == stage.run(program, "completion", "bash"),
+               f"{script} is not what {program} says")
     entry = share / "applications/quorate-client.desktop"
     expect((prefix / "bin" / value_of(entry, "Exec")).exists(),
            f"{entry}: starts what is not there")

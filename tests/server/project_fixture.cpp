@@ -76,10 +76,7 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
   settings.house_workers = options_.house_workers;
   settings.evaluate_every = Seconds(0);
   settings.evaluate_every_versions = options_.evaluate_every_versions;
-  for (const fs::path& path :
-       {folder_.database().parent_path(), folder_.datasets()}) {
-    fs::create_directories(path);
-  }
+  make_project_folders(folder_);
   open();
   create_run();
 }

@@ -1,0 +1,27 @@
+// How far a long command is: one line on a terminal that is written over;
+// nothing elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace quorate {
+
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // "what: 45 %"
+  void show(const std::string& what, std::uint64_t done, std::uint64_t all);
+
+ private:
+  void write(const std::string& text);
+
+  bool is_terminal_;
+  std::string shown_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""TLS as operators have it: the project's own certificate, certificate files,
+a renewed certificate, and a key that volunteers have not pinned."""
+
+import http.client
+import shutil
+import ssl
+import subprocess
+
+from project import Project, Server, Skip, Volunteer, expect, run, wait_for
+
+
+class TlsServer(Server):
+    def __init__(self, project, port=None):
+        super().__init__(project, "--tls", "--house-workers", "0", port=port)
+
+    def get(self, path):
+        anyone = ssl.create_default_context()
+        anyone.check_hostname = False
+        anyone.verify_mode = ssl.CERT_NONE
+        connection = http.client.HTTPSConnection("127.0.0.1", self.port,
+                                                 timeout=5, context=anyone)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read()
+        except (http.client.HTTPException, ssl.SSLError) as error:
+            raise OSError(str(error)) from error
+        finally:
+            connection.close()
+
+
+def certificate(folder, name, key):
+    """A certificate of this key, as an authority would issue it."""
+    file = folder / f"{name}.crt"
+    subprocess.run(["openssl", "req", "-x509", "-key", key, "-out", file,
+                    "-days", "90", "-subj", f"/CN={name}"], check=True,
+                   capture_output=True, timeout=60)
+    return file
+
+
+def new_key(folder, name):
+    file = folder / f"{name}.key"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-out", file], check=True,
+                   capture_output=True, timeout=60)
+    return file
+
+
+def use_files(project, cert, key):
+    settings = project.folder / "quorate.toml"
+    lines = [line for line in settings.read_text().splitlines()
+             if not line.startswith(("tls_certificate", "tls_key"))]
+    lines += [f'tls_certificate = "{cert}"', f'tls_key = "{key}"']
+    settings.write_text("\n".join(lines) + "\n")
+
+
+def new_result(volunteer):
+    before = len(volunteer.acknowledged())
+    wait_for("a result", lambda: len(volunteer.acknowledged()) > before, 60)
+
+
+def test_tls(stage):
+    if shutil.which("openssl") is None:
+        raise Skip("needs openssl")
+    project = Project(stage)
+    project.add_glyphs(20480)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:16", "--quorum",
+                       1, "--local-steps", 2, "--epochs", 100)
+    server = TlsServer(project).start()
+    expect(server.address().startswith("https://"), server.text())
+    first = Volunteer(stage, "ada").attach(server).start()
+    new_result(first)
+    first.stop()
+    server.stop()
+
+    key = new_key(stage.folder, "host")
+    use_files(project, certificate(stage.folder, "old", key), key)
+    server = TlsServer(project, server.port).start()
+    second = Volunteer(stage, "bob").attach(server).start()
+    new_result(second)
+    server.stop()
+    use_files(project, certificate(stage.folder, "renewed", key), key)
+    server = TlsServer(project, server.port).start()
+    new_result(second)
+
+    # Whoever joined under another key is told, and sends nothing.
+    first.start()
+    wait_for("the refusal of another key",
+             lambda: "has a new key" in first.text(), 30)
+    count = len(first.acknowledged())
+    new_result(second)
+    expect(len(first.acknowledged()) == count, "an unpinned key was trusted")
+    first.stop()
+    first.attach(server).start()
+    new_result(first)
+    return "own certificate, files, renewal with the same key, another key"
+
+
+if __name__ == "__main__":
+    run(__doc__, test_tls)

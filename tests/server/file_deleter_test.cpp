@@ -1,0 +1,49 @@
+#include "server/file_deleter.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+namespace {
+
+using test::ProjectFixture;
+using test::ProjectOptions;
+using test::Volunteer;
+
+// Base snapshots of the run's first units that are no longer there.
+std::size_t removed(ProjectFixture& project, std::uint64_t units) {
+  std::size_t count = 0;
+  for (const Workunit& unit :
+       project.state().store.workunits(project.run().run.key, {1000})) {
+    if (unit.unit_index >= units) continue;
+    if (!project.state().objects.contains(unit.snapshot)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("snapshots that nothing needs go, but not while a backup copies") {
+  ProjectOptions options;
+  options.quorum = 1;
+  options.local_steps = 2;  // 17 units
+  ProjectFixture project(options);
+  Volunteer user = project.join();
+  constexpr std::uint64_t kFirst = 8;
+  {
+    FileLock backup(project.state().folder.backup_lock());
+    for (std::uint64_t i = 0; i < kFirst; ++i) {
+      project.report(user, project.take(user));
+    }
+    CHECK(project.run().published_version >= kFirst - 1);
+    CHECK(removed(project, kFirst) == 0);
+  }
+  project.train_to_end({user});
+  // Every second version was published; the others were kept for the backup
+  // only.
+  CHECK(removed(project, kFirst) == kFirst / 2);
+  test::check_ledger(project);
+}
+
+}  // namespace quorate
