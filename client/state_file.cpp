@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "workunits/json_fields.h"
 
 namespace quorate::client {
 
@@ -17,6 +18,8 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr int kVersion = 1;
+constexpr std::size_t kMaxStateBytes = 16 << 20;
+constexpr std::size_t kMaxName = 32;
 
 // What is true again after a restart.
 TaskState kept_state(const Task& task) {
@@ -69,21 +72,25 @@ Json to_json(const Task& task) {
           {"reported", task.reported}};
 }
 
-Task read_task(const Json& json) {
+ObjectRef read_object(const nlohmann::json& json) {
+  JsonFields fields(json, "object");
+  return {parse_object_kind(fields.text("kind", kMaxName)),
+          fields.fixed_bytes<Hash>("hash"), fields.integer("size")};
+}
+
+Task read_task(const nlohmann::json& json) {
+  JsonFields fields(json, "task");
   Task task;
-  task.assignment.result = json.at("result").get<ResultId>();
-  task.assignment.nonce =
-      parse_hex<Nonce>(json.at("nonce").get<std::string>(), "nonce");
-  task.assignment.lease = Seconds(json.at("lease").get<double>());
-  for (const Json& object : json.at("objects")) {
-    task.assignment.objects.push_back(
-        {parse_object_kind(object.at("kind").get<std::string>()),
-         parse_hex<Hash>(object.at("hash").get<std::string>(), "object"),
-         object.at("size").get<std::uint64_t>()});
+  task.assignment.result =
+      static_cast<ResultId>(fields.integer("result", 1, INT64_MAX));
+  task.assignment.nonce = fields.fixed_bytes<Nonce>("nonce");
+  task.assignment.lease = Seconds(fields.number("lease"));
+  for (const nlohmann::json& object : fields.array("objects")) {
+    task.assignment.objects.push_back(read_object(object));
   }
-  task.state = parse_task_state(json.at("state").get<std::string>());
-  task.failure = json.at("failure").get<std::string>();
-  task.reported = json.at("reported").get<Millis>();
+  task.state = parse_task_state(fields.text("state", kMaxName));
+  task.failure = fields.text("failure", kMaxStateBytes);
+  task.reported = static_cast<Millis>(fields.integer("reported"));
   task.may_resume = true;
   return task;
 }
@@ -96,14 +103,11 @@ Json to_json(const Counters& counters) {
           {"failed", counters.failed}};
 }
 
-Counters read_counters(const Json& json) {
-  Counters counters;
-  json.at("reported").get_to(counters.reported);
-  json.at("accepted").get_to(counters.accepted);
-  json.at("rejected").get_to(counters.rejected);
-  json.at("cancelled").get_to(counters.cancelled);
-  json.at("failed").get_to(counters.failed);
-  return counters;
+Counters read_counters(const nlohmann::json& json) {
+  JsonFields fields(json, "counters");
+  return {fields.integer("reported"), fields.integer("accepted"),
+          fields.integer("rejected"), fields.integer("cancelled"),
+          fields.integer("failed")};
 }
 
 }  // namespace
@@ -118,20 +122,15 @@ std::string write_state(const AgentState& state) {
 }
 
 AgentState parse_state(const std::string& text) {
-  try {
-    Json json = Json::parse(text);
-    if (json.at("version").get<int>() != kVersion) {
-      throw Error(ErrorKind::corrupt, "written by another version");
-    }
-    AgentState state;
-    state.counters = read_counters(json.at("counters"));
-    for (const Json& task : json.at("tasks")) {
-      state.tasks.push_back(read_task(task));
-    }
-    return state;
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(ErrorKind::corrupt, e.what());
+  nlohmann::json json = parse_json(text, {kMaxStateBytes, 8}, "state");
+  JsonFields fields(json, "state");
+  fields.integer("version", kVersion, kVersion);
+  AgentState state;
+  state.counters = read_counters(fields.at("counters"));
+  for (const nlohmann::json& task : fields.array("tasks")) {
+    state.tasks.push_back(read_task(task));
   }
+  return state;
 }
 
 AgentState StateFile::load() {

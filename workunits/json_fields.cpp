@@ -1,6 +1,7 @@
 #include "workunits/json_fields.h"
 
 #include <array>
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -119,6 +120,26 @@ std::uint64_t JsonFields::integer(const char* name, std::uint64_t least,
                             least, most, number));
   }
   return number;
+}
+
+double JsonFields::number(const char* name) const {
+  const json& value = at(name);
+  if (!value.is_number() || value.get<double>() < 0 ||
+      !std::isfinite(value.get<double>())) {
+    throw Error(ErrorKind::corrupt,
+                label(name) + ": expected a number of at least 0");
+  }
+  return value.get<double>();
+}
+
+const json& JsonFields::array(const char* name) const {
+  const json& value = at(name);
+  if (!value.is_array()) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected an array, found {}", label(name),
+                            value.type_name()));
+  }
+  return value;
 }
 
 std::string JsonFields::text(const char* name, std::size_t most_bytes) const {

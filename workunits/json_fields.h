@@ -50,7 +50,9 @@ class JsonFields {
       std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) const {
     return static_cast<std::uint32_t>(integer(name, least, most));
   }
+  double number(const char* name) const;  // finite, from 0
   std::string text(const char* name, std::size_t most_bytes) const;
+  const nlohmann::json& array(const char* name) const;
   float float_of_hex(const char* name) const;
   std::uint64_t seed_of_hex(const char* name) const;
   // T: a Hash or another FixedBytes.

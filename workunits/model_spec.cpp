@@ -115,12 +115,8 @@ std::vector<std::uint32_t> parse_widths(std::string_view list,
 std::vector<std::uint32_t> numbers_from_json(const JsonFields& fields,
                                              const char* name,
                                              std::uint64_t most) {
-  const nlohmann::json& array = fields.at(name);
-  if (!array.is_array()) {
-    throw Error(ErrorKind::corrupt, fields.label(name) + ": expected an array");
-  }
   std::vector<std::uint32_t> numbers;
-  for (const nlohmann::json& number : array) {
+  for (const nlohmann::json& number : fields.array(name)) {
     if (!number.is_number_unsigned() || number.get<std::uint64_t>() > most) {
       throw Error(ErrorKind::corrupt,
                   fmt::format("{}: expected integers of 1 to {}",

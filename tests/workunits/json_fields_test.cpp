@@ -51,11 +51,18 @@ TEST_CASE("a key given twice is refused, in any object") {
 
 TEST_CASE("fields are read by type and within bounds") {
   auto json = parse_json(
-      R"({"n":7,"big":18446744073709551615,"neg":-1,"f":1.0,"t":"text"})",
+      R"({"n":7,"big":18446744073709551615,"neg":-1,"f":1.5,"t":"text",
+          "a":[1]})",
       kLimits, "note");
   JsonFields fields(json, "note");
   CHECK(fields.integer("n") == 7);
   CHECK(fields.text("t", 4) == "text");
+  CHECK(fields.number("f") == 1.5);
+  CHECK(fields.number("n") == 7);
+  CHECK(fields.array("a").size() == 1);
+  CHECK_THROWS_AS(fields.number("neg"), Error);
+  CHECK_THROWS_AS(fields.number("t"), Error);
+  CHECK_THROWS_AS(fields.array("t"), Error);
   CHECK_THROWS_WITH_AS(fields.integer("n", 0, 6),
                        "note: field \"n\": expected 0 to 6, found 7", Error);
   CHECK_THROWS_AS(fields.integer("n", 8), Error);
