@@ -14,7 +14,7 @@ build_packages=(
 )
 test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
-  python3-numpy git procps curl sqlite3 faketime
+  python3-numpy git procps curl sqlite3 openssl groff-base faketime
   chromium # the page as a reader sees it: tests/server/dashboard
 )
 bench_packages=(

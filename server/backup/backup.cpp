@@ -162,7 +162,7 @@ class BackupMaker {
 std::vector<BackupFile> read_list(const fs::path& backup) {
   constexpr std::uint64_t kMostBytes = 1ULL << 30;  // seven million files
   fs::path list = backup / kBackupList;
-  if (!fs::exists(list)) {
+  if (!fs::is_regular_file(list)) {
     throw Error(ErrorKind::usage,
                 fmt::format("restore {}: it has no {}: it is no backup, or one "
                             "that was interrupted: name another",

@@ -10,6 +10,7 @@ heard of it. One more backup is taken of what the dead server left.
 import copy
 import json
 import random
+import sqlite3
 import stat
 import subprocess
 import time
@@ -61,6 +62,14 @@ def check_audit(project):
     return verified["entries"], replayed
 
 
+def entries_in(backup):
+    """Of the ledger. A project that is opened, even for a command, may at once
+    take in results that were validated."""
+    with sqlite3.connect(f"file:{backup}/db/quorate.sqlite?immutable=1",
+                         uri=True) as store:
+        return store.execute("SELECT count(*) FROM ledger").fetchone()[0]
+
+
 def restored_from(stage, project, backup):
     other = copy.copy(project)
     other.folder = stage.folder / f"from-{backup.name}"
@@ -105,7 +114,8 @@ def test_backup(stage):
     expect(check_audit(restored_from(stage, project, dead))[0] >= len(lost),
            "the backup after the server's death has lost entries")
     restored = restored_from(stage, project, backups[1])
-    entries, _ = check_audit(restored)
+    check_audit(restored)
+    entries = entries_in(backups[1])
     server = Server(restored, port=server.port).start()
     stage.say(f"restored at ledger entry {entries} of {len(lost)}")
     expect(restored.ledger()[:entries] == lost[:entries] and

@@ -233,6 +233,9 @@ TEST_CASE("every damage to a backup is found, and nothing is restored") {
   }
   fs::rename(project.backup / kBackupList, project.place / "list");
   CHECK(refused("interrupted") == ErrorKind::usage);
+  REQUIRE(::mkfifo((project.backup / kBackupList).c_str(), 0600) == 0);
+  CHECK(refused("interrupted") == ErrorKind::usage);  // and does not wait
+  fs::remove(project.backup / kBackupList);
   fs::rename(project.place / "list", project.backup / kBackupList);
   project.restore_it();
 }
