@@ -231,9 +231,8 @@ const std::map<std::string, Command>& commands() {
        }},
       {"snapshots",
        [](Project& p, const json& a) {
-         return for_runs(p, a, [&](const TrainingRun& t) {
-           return status::snapshots(t);
-         });
+         return for_runs(
+             p, a, [&](const TrainingRun& t) { return status::snapshots(t); });
        }},
       {"validate", validate},
       {"assimilate", assimilate},

@@ -73,6 +73,7 @@ HttpReply bare(int status, std::optional<std::uint64_t> offset = {}) {
   HttpReply reply;
   reply.status = status;
   reply.upload_offset = offset;
+  reply.body = "{}";  // the project answers in JSON
   return reply;
 }
 
@@ -126,6 +127,11 @@ TEST_CASE_FIXTURE(Fixture, "wrong, missing and endless bytes are refused") {
         }) == ErrorKind::corrupt);
   CHECK(kind_of_failure([](const HttpRequest&) { return bare(404); }) ==
         ErrorKind::corrupt);
+  CHECK(kind_of_failure([](const HttpRequest&) {
+          HttpReply page = bare(404);
+          page.body = "<html>log in</html>";
+          return page;
+        }) == ErrorKind::unavailable);
   CHECK(kind_of_failure([](const HttpRequest& request) {
           return body(request, 200, 0, "01");
         }) == ErrorKind::unavailable);
