@@ -259,7 +259,11 @@ void Assimilator::publish(TrainingRun& training) {
   training.published_version = entry.version;
   training.published_at = state_.clock.now();
   training.published_hash = entry.published;
-  training.written_snapshots.erase(entry.version);
+  // Versions may have the same bits.
+  for (const Hash& named :
+       {entry.parameters, entry.published, entry.rule_state}) {
+    training.own_snapshots.erase(named);
+  }
   if (auto right = right_to_remove(state_.folder)) {
     writer_.after_commit([this, right = std::move(*right),
                           old = take_old_snapshots(state_, training)] {

@@ -13,18 +13,23 @@ Result* LiveUnit::find(ResultId id) {
   return found == results.end() ? nullptr : &*found;
 }
 
-Feeder::Feeder(Store& store, const ObjectStore& objects) : store_(store) {
-  std::vector<Workunit> live = store.live_workunits();
-  std::vector<WorkunitId> ids;
-  for (const Workunit& unit : live) {
+void Feeder::load(RunKey run, const ObjectStore& objects) {
+  std::vector<LiveUnit> live;
+  for (Workunit& unit : store_.live_workunits()) {
+    if (unit.run != run) continue;
     Bytes sealed = objects.read(unit.object);
     ByteView payload = ByteView(sealed).first(
         sealed.size() - std::min(sealed.size(), kSealBytes));
-    units_.emplace(unit.id, LiveUnit{unit, decode_task(payload), {}});
-    index(unit);
-    ids.push_back(unit.id);
+    TrainingTask task = decode_task(payload);
+    live.push_back({std::move(unit), std::move(task), {}});
   }
-  for (Result& result : store.results_of(ids)) {
+  std::vector<WorkunitId> ids;
+  for (LiveUnit& one : live) {
+    index(one.unit);
+    ids.push_back(one.unit.id);
+    units_.emplace(one.unit.id, std::move(one));
+  }
+  for (Result& result : store_.results_of(ids)) {
     index(result);
     units_.at(result.workunit).results.push_back(std::move(result));
   }

@@ -26,7 +26,11 @@ struct LiveUnit {
 class Feeder {
  public:
   // Loads what is live. Throws corrupt if a sealed task is missing.
-  Feeder(Store& store, const ObjectStore& objects);
+  explicit Feeder(Store& store) : store_(store) {}
+
+  // Takes in the live units of a run. Throws corrupt if an object of one is
+  // missing or damaged; then it takes none.
+  void load(RunKey run, const ObjectStore& objects);
 
   LiveUnit* find(WorkunitId id);
   LiveUnit* find_by_result(ResultId id);

@@ -27,11 +27,8 @@ std::vector<Hash> take_old_snapshots(const ProjectState& state,
     needed.insert(live.unit.snapshot);
   }
   std::vector<Hash> old;
-  std::erase_if(training.written_snapshots, [&](const auto& written) {
-    const auto& [version, hash] = written;
-    if (version >= training.published_version || needed.contains(hash)) {
-      return false;
-    }
+  std::erase_if(training.own_snapshots, [&](const Hash& hash) {
+    if (needed.contains(hash)) return false;
     old.push_back(hash);
     return true;
   });

@@ -10,10 +10,10 @@
 namespace quorate {
 
 // Snapshots of `training` to remove now that its newest version is published:
-// of older versions, not published themselves, and base of no live unit. A
-// restart rebuilds the model from the published version and needs, beside it,
-// only the bases of units that are live now. Forgets them in `training`. What
-// was written before the server's last start stays.
+// its own ones that are base of no live unit. A restart rebuilds the model from
+// the published version and needs, beside it, only the bases of units that are
+// live now. Forgets them in `training`. What was written before the server's
+// last start stays.
 std::vector<Hash> take_old_snapshots(const ProjectState& state,
                                      TrainingRun& training);
 

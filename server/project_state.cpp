@@ -39,11 +39,13 @@ ProjectState::ProjectState(const ProjectFolder& where,
       store(database),
       objects(object_store),
       hosts(database),
-      feeder(database, object_store),
+      feeder(database),
       activity(time) {
   for (const Run& run : store.runs()) {
     expect_own(run, store, keys, folder);
-    runs.emplace(run.key, load_run(run, store, objects, folder));
+    TrainingRun& training =
+        runs.emplace(run.key, open_run(run, store, folder)).first->second;
+    if (training.is_active()) load(training);
   }
   Instant until = clock.now() + settings.lease;
   for (auto& [id, live] : feeder.units()) {
@@ -55,6 +57,23 @@ ProjectState::ProjectState(const ProjectFolder& where,
                         std::make_shared<const TrainingTask>(live.task),
                         Hash{}});
     }
+  }
+}
+
+void ProjectState::load(TrainingRun& training) {
+  try {
+    load_model(training, store, objects);
+    feeder.load(training.run.key, objects);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    training.is_loaded = false;
+    training.is_damaged = true;
+    // In memory only: with its objects back, it goes on at the next start.
+    training.run.state = RunState::paused;
+    training.run.state_reason =
+        fmt::format("{}, then start the server again", error.what());
+    log_error("run_not_loaded",
+              {{"run", training.run.name}, {"why", training.run.state_reason}});
   }
 }
 

@@ -45,6 +45,9 @@ struct ProjectState {
   std::vector<HostId> active_hosts() const;
   bool is_active(HostId host) const;
   bool is_user_active(UserId user) const;  // has such a host
+  // Model and live units of a run that goes on; a run with damaged objects
+  // shows as paused and is left alone, so that the others can go on.
+  void load(TrainingRun& training);
   // Writes an event that people can read later; logs it too.
   void record(const std::string& kind, RunKey run, HostId host,
               const std::string& text);

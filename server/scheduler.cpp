@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/crypto.h"
+#include "base/error.h"
 #include "base/log.h"
 
 namespace quorate {
@@ -109,7 +110,11 @@ void Scheduler::resend_lost(const Host& host,
     if (holds(request, id)) continue;
     LiveUnit* live = state_.feeder.find_by_result(id);
     if (live->unit.state == WorkunitState::cancelled) continue;
-    out.push_back(describe(*live, *live->find(id)));
+    std::vector<ObjectRef> objects = objects_of(*live);
+    if (objects.empty()) continue;
+    const Result& result = *live->find(id);
+    out.push_back(
+        {id, result.nonce, std::move(objects), state_.settings.lease});
     state_.leases.grant(id, state_.clock.now() + state_.settings.lease);
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
   }
@@ -120,14 +125,21 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
   while (out.size() < request.want &&
          state_.feeder.in_progress(host.id).size() <
              state_.settings.max_results_per_host) {
+    std::optional<Assignment> sent;
     if (Result* result = unsent_for(host)) {
-      LiveUnit& live = *state_.feeder.find(result->workunit);
-      out.push_back(send(live, *result, host));
+      sent = send(*state_.feeder.find(result->workunit), *result, host);
+      if (!sent) return;
+      out.push_back(std::move(*sent));
       continue;
     }
     LiveUnit* live = make_unit(host, request.speed_flops);
     if (live == nullptr) return;
-    out.push_back(send(*live, live->results.front(), host));
+    sent = send(*live, live->results.front(), host);
+    if (!sent) {
+      for (const Result& r : live->results) state_.reservations.release(r.id);
+      return;
+    }
+    out.push_back(std::move(*sent));
     for (std::size_t i = 1; i < live->results.size(); ++i) {
       reserve(*live, live->results[i].id);
     }
@@ -164,7 +176,10 @@ LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {
   return live;
 }
 
-Assignment Scheduler::send(LiveUnit& live, Result& result, const Host& host) {
+std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
+                                          const Host& host) {
+  std::vector<ObjectRef> objects = objects_of(live);
+  if (objects.empty()) return std::nullopt;
   result.server_state = ServerState::in_progress;
   result.host = host.id;
   result.user = host.user_id;
@@ -179,20 +194,24 @@ Assignment Scheduler::send(LiveUnit& live, Result& result, const Host& host) {
   state_.open_results.add(
       {result.id, host.id, host.key, result.nonce, live.unit.object,
        std::make_shared<const TrainingTask>(live.task), Hash{}});
-  return describe(live, result);
+  return Assignment{result.id, result.nonce, std::move(objects),
+                    state_.settings.lease};
 }
 
-Assignment Scheduler::describe(const LiveUnit& live,
-                               const Result& result) const {
-  auto reference = [this](ObjectKind kind, const Hash& hash) {
-    return ObjectRef{kind, hash, state_.objects.size(hash).value_or(0)};
-  };
-  return {result.id,
-          result.nonce,
-          {reference(ObjectKind::workunit, live.unit.object),
-           reference(ObjectKind::snapshot, live.unit.snapshot),
-           reference(ObjectKind::shard, live.unit.shard)},
-          state_.settings.lease};
+// Empty if one of them is missing: the run is to be paused for it.
+std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
+  std::vector<ObjectRef> objects{{ObjectKind::workunit, live.unit.object},
+                                 {ObjectKind::snapshot, live.unit.snapshot},
+                                 {ObjectKind::shard, live.unit.shard}};
+  try {
+    for (ObjectRef& object : objects) {
+      object.size = state_.objects.size_of(object.hash);
+    }
+  } catch (const Error& error) {
+    state_.run(live.unit.run).damage = error.what();
+    return {};
+  }
+  return objects;
 }
 
 std::vector<Candidate> Scheduler::idle_hosts() const {

@@ -74,8 +74,9 @@ class Scheduler {
   Result* unsent_for(const Host& host);
   Result* first_suiting(const std::set<ResultId>& unsent, const Host& host);
   LiveUnit* make_unit(const Host& host, double speed_flops);
-  Assignment send(LiveUnit& live, Result& result, const Host& host);
-  Assignment describe(const LiveUnit& live, const Result& result) const;
+  std::optional<Assignment> send(LiveUnit& live, Result& result,
+                                 const Host& host);
+  std::vector<ObjectRef> objects_of(const LiveUnit& live);
   void serve_each_waiting();
   std::vector<Candidate> idle_hosts() const;
   std::vector<Candidate> hosts_of_some_users() const;

@@ -71,15 +71,31 @@ void apply_later_entries(TrainingRun& training, Store& store,
   }
 }
 
+// The version of the model once the entry is made.
+std::uint64_t version_after(const LedgerEntry& entry) {
+  if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
+    return result->version_after;
+  }
+  if (const auto* at = std::get_if<SnapshotPublished>(&entry.body)) {
+    return at->version;
+  }
+  if (const auto* end = std::get_if<RunEnded>(&entry.body)) {
+    return end->version;
+  }
+  return 0;
+}
+
 }  // namespace
 
 const Hash& TrainingRun::snapshot(ObjectStore& objects) {
   if (snapshot_version_ != model.version()) {
-    snapshot_ = objects.put(write_parameters(run.model, model.parameters()));
+    auto [hash, is_new] =
+        objects.insert(write_parameters(run.model, model.parameters()));
+    snapshot_ = hash;
     snapshot_version_ = model.version();
     // The ledger names the published version, also after a restart at it.
-    if (model.version() != published_version) {
-      written_snapshots[model.version()] = snapshot_;
+    if (is_new && model.version() != published_version) {
+      own_snapshots.insert(hash);
     }
   }
   return snapshot_;
@@ -102,28 +118,38 @@ DatasetManifest load_manifest(const ProjectFolder& folder,
   return manifest_from_json(read_text_file(path), path.string());
 }
 
-TrainingRun load_run(const Run& run, Store& store, const ObjectStore& objects,
+TrainingRun open_run(const Run& run, Store& store,
                      const ProjectFolder& folder) {
+  std::optional<LedgerRecord> last = store.last_record(run.key);
   std::optional<LedgerRecord> from = store.last_snapshot_record(run.key);
-  if (!from) {
+  if (!last || !from) {
     throw Error(ErrorKind::corrupt,
                 "run " + run.name + ": its ledger is empty");
   }
-  LedgerEntry entry = parse_entry(from->line);
+  std::uint64_t version = version_after(parse_entry(last->line));
   TrainingRun training(run, store.cursor(run.key),
                        load_manifest(folder, run.dataset),
                        make_update_rule(run.rule, run.rule_settings),
-                       state_at(run, objects, entry));
-  training.published_version = training.model.version();
+                       ModelState(version, {}, {}, {}));
+  training.is_loaded = false;
+  LedgerEntry entry = parse_entry(from->line);
+  training.published_version = version_after(entry);
   if (const auto* at = std::get_if<SnapshotPublished>(&entry.body)) {
     training.published_hash = at->published;
   }
   training.evaluations = store.evaluations(run.key);
-  apply_later_entries(training, store, objects, entry.seq + 1);
-  LedgerRecord last = store.last_record(run.key).value();
-  training.next_seq = last.seq + 1;
-  training.last_hash = last.hash;
+  training.next_seq = last->seq + 1;
+  training.last_hash = last->hash;
   return training;
+}
+
+void load_model(TrainingRun& training, Store& store,
+                const ObjectStore& objects) {
+  LedgerEntry from =
+      parse_entry(store.last_snapshot_record(training.run.key).value().line);
+  training.model = state_at(training.run, objects, from);
+  apply_later_entries(training, store, objects, from.seq + 1);
+  training.is_loaded = true;
 }
 
 }  // namespace quorate

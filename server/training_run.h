@@ -1,11 +1,11 @@
 // A training run in memory: its row, its data, its model at the newest version.
-// A cache: load_run() rebuilds it from the last snapshot in the ledger and the
-// entries after it.
+// A cache: open_run() and load_model() rebuild it from the last snapshot in the
+// ledger and the entries after it.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "base/clock.h"
@@ -45,9 +45,10 @@ struct TrainingRun {
   // Of published versions, by version.
   std::vector<Evaluation> evaluations;
 
-  // Snapshot objects of versions that were a base and were not published; see
+  // Snapshot objects that only this run's live units may need: nobody had
+  // written them before, and the ledger does not name them. See
   // server/file_deleter.
-  std::map<std::uint64_t, Hash> written_snapshots;
+  std::set<Hash> own_snapshots;
 
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
@@ -60,6 +61,11 @@ struct TrainingRun {
   // An object that the assimilator needs is missing or changed on disk: nothing
   // more is taken in until the operator resumes the run.
   bool is_damaged = false;
+
+  // Model and live units are in memory. Not so for a run that had ended when
+  // the project was opened, nor for one whose objects were damaged: that one
+  // shows as paused, with the reason, until the next start.
+  bool is_loaded = true;
 
   // The object of the newest version's parameters; written on first use.
   const Hash& snapshot(ObjectStore& objects);
@@ -77,8 +83,11 @@ struct TrainingRun {
 DatasetManifest load_manifest(const ProjectFolder& folder,
                               const std::string& name);
 
-// Throws corrupt, naming run and entry, if ledger or objects are damaged.
-TrainingRun load_run(const Run& run, Store& store, const ObjectStore& objects,
-                     const ProjectFolder& folder);
+// All but model and live units. Throws corrupt, naming run and entry, if the
+// ledger is damaged.
+TrainingRun open_run(const Run& run, Store& store, const ProjectFolder& folder);
+// Its model. Throws corrupt if an object is missing or damaged.
+void load_model(TrainingRun& training, Store& store,
+                const ObjectStore& objects);
 
 }  // namespace quorate

@@ -1,5 +1,6 @@
 #include "workunits/object_store.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -77,11 +78,19 @@ std::optional<std::uint64_t> ObjectReader::size(const Hash& hash) const {
   return size;
 }
 
-Hash ObjectStore::put(ByteView bytes) {
+bool ObjectStore::holds(const Hash& hash, ByteView bytes) const {
+  if (size(hash) != bytes.size()) return false;
+  MappedFile file(path(hash));
+  return std::equal(bytes.begin(), bytes.end(), file.bytes().begin(),
+                    file.bytes().end());
+}
+
+std::pair<Hash, bool> ObjectStore::insert(ByteView bytes) {
   Hash hash = sha256(bytes);
-  if (size(hash) == bytes.size()) {
+  bool is_new = !contains(hash);
+  if (!is_new && holds(hash, bytes)) {
     note_unsynced(hash);  // another thread may have moved it in just now
-    return hash;
+    return {hash, false};
   }
   fs::path temporary = temporary_path("object");
   try {
@@ -93,7 +102,7 @@ Hash ObjectStore::put(ByteView bytes) {
     ::unlink(temporary.c_str());
     throw;
   }
-  return hash;
+  return {hash, is_new};
 }
 
 void ObjectStore::adopt(const fs::path& temporary, const Hash& hash) {
@@ -136,13 +145,16 @@ fs::path ObjectStore::temporary_path(std::string_view purpose) const {
                                   counter.fetch_add(1), kTemporarySuffix);
 }
 
+std::uint64_t ObjectReader::size_of(const Hash& hash) const {
+  if (std::optional<std::uint64_t> found = size(hash)) return *found;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("object {}: missing, expected at {}: bring the file "
+                          "back from a backup",
+                          hash.hex(), path(hash).string()));
+}
+
 MappedFile ObjectReader::map(const Hash& hash) const {
-  if (!contains(hash)) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("object {}: missing, expected at {}: bring the "
-                            "file back from a backup",
-                            hash.hex(), path(hash).string()));
-  }
+  size_of(hash);  // for what it throws
   return MappedFile(path(hash));
 }
 

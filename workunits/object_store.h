@@ -4,6 +4,7 @@
 
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/crypto.h"
@@ -19,6 +20,8 @@ class ObjectReader {
   bool contains(const Hash& hash) const;
   fs::path path(const Hash& hash) const;
   std::optional<std::uint64_t> size(const Hash& hash) const;
+  // Throws corrupt if it is missing.
+  std::uint64_t size_of(const Hash& hash) const;
   // Throws corrupt if it is missing. Does not hash: see read().
   MappedFile map(const Hash& hash) const;
   // The bytes, hashed: throws corrupt if it is missing or changed on disk.
@@ -36,8 +39,11 @@ class ObjectStore : public ObjectReader {
   ObjectStore(fs::path objects, fs::path temporary);
 
   // There for every reader on return, and durable after the next sync().
-  // Putting what is there already does nothing.
-  Hash put(ByteView bytes);
+  // Putting what is there already does nothing; what is there damaged is
+  // written anew.
+  Hash put(ByteView bytes) { return insert(bytes).first; }
+  // The same; true if nothing was there under this hash.
+  std::pair<Hash, bool> insert(ByteView bytes);
   // Takes over a finished temporary file whose bytes have this hash; durable
   // after the next sync().
   void adopt(const fs::path& temporary, const Hash& hash);
@@ -51,6 +57,7 @@ class ObjectStore : public ObjectReader {
   void remove(const Hash& hash);
 
  private:
+  bool holds(const Hash& hash, ByteView bytes) const;
   void note_unsynced(const Hash& hash);
   void sync_one(const Hash& hash) const;
 

@@ -43,9 +43,19 @@ json create(Project& project, const json& arguments) {
   return status::run(project.state(), training);
 }
 
+// For what changes a run.
+TrainingRun& loaded_run_of(Project& project, const json& arguments) {
+  TrainingRun& training = run_of(project, arguments);
+  if (training.is_active() && !training.is_loaded) {
+    throw Error(ErrorKind::usage, fmt::format("run {}: {}", training.run.name,
+                                              training.run.state_reason));
+  }
+  return training;
+}
+
 json set_state(Project& project, const json& arguments, RunState from,
                RunState to) {
-  TrainingRun& training = run_of(project, arguments);
+  TrainingRun& training = loaded_run_of(project, arguments);
   if (training.run.state != from) {
     throw Error(ErrorKind::usage,
                 fmt::format("run {}: is {}, not {}", training.run.name,
@@ -62,7 +72,7 @@ json set_state(Project& project, const json& arguments, RunState from,
 }
 
 json stop(Project& project, const json& arguments) {
-  TrainingRun& training = run_of(project, arguments);
+  TrainingRun& training = loaded_run_of(project, arguments);
   if (!training.is_active()) {
     throw Error(ErrorKind::usage,
                 fmt::format("run {}: is {} already", training.run.name,

@@ -1,5 +1,7 @@
 #include "server/file_deleter.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
@@ -43,6 +45,26 @@ TEST_CASE("snapshots that nothing needs go, but not while a backup copies") {
   // Every second version was published; the others were kept for the backup
   // only.
   CHECK(removed(project, kFirst) == kFirst / 2);
+  test::check_ledger(project);
+}
+
+// The model stands still, so that many versions have the same bits.
+TEST_CASE("what the ledger names stays, though an older version had it too") {
+  ProjectOptions options;
+  options.quorum = 1;
+  options.local_steps = 2;
+  ProjectFixture project(options);
+  Volunteer user = project.join();
+  test::Forgery stands_still;
+  stands_still.result = [](TrainingResult& result) {
+    auto data = static_cast<std::ptrdiff_t>(4 * result.delta.size());
+    std::fill(result.update.end() - data, result.update.end(), 0);
+    result.claim.update = sha256(result.update);
+  };
+  while (project.run().run.state == RunState::running) {
+    project.report(user, project.take(user), stands_still);
+  }
+  CHECK(project.run().published_version > 4);
   test::check_ledger(project);
 }
 

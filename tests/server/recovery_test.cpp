@@ -94,6 +94,70 @@ TEST_CASE("a damaged update pauses its run, and a mended one goes in") {
   }
 }
 
+TEST_CASE("a run with damaged objects at the start waits for them") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  std::vector<Volunteer> users = {project.join(), project.join()};
+  Assignment first = project.take(users[0]);
+  Assignment second = project.take(users[1]);
+  fs::path file;
+  SUBCASE("the model's") {
+    project.report(users[0], first);
+    project.report(users[1], second);
+    file = project.state().objects.path(project.result(first.result).update);
+  }
+  SUBCASE("a live unit's") {
+    file = project.state().objects.path(first.objects[0].hash);
+  }
+  Bytes bytes = read_file(file);
+  fs::remove(file);
+  project.reopen();
+  CHECK(project.run().run.state == RunState::paused);
+  CHECK(project.run().run.state_reason.find(file.string()) !=
+        std::string::npos);
+  CHECK(project.ask(users[0]).assignments.empty());
+
+  write_file_durably(file, bytes);
+  project.reopen();
+  CHECK(project.run().run.state == RunState::running);
+  project.train_to_end(users);
+  CHECK(project.run().run.state == RunState::finished);
+  check_ledger(project);
+}
+
+TEST_CASE("a run that has ended needs no objects to be opened") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  project.train_to_end({project.join(), project.join()});
+  REQUIRE(project.run().run.state == RunState::finished);
+  std::uint64_t version = project.run().model.version();
+  std::uint64_t published = project.run().published_version;
+  fs::remove(project.state().objects.path(project.run().published_hash));
+  project.reopen();
+  CHECK(project.run().run.state == RunState::finished);
+  CHECK(project.run().model.version() == version);
+  CHECK(project.run().published_version == published);
+}
+
+TEST_CASE("a missing object is not sent: its run is paused") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  std::vector<Volunteer> users = {project.join(), project.join()};
+  Assignment first = project.take(users[0]);
+  fs::path file = project.state().objects.path(first.objects[1].hash);
+  Bytes bytes = read_file(file);
+  fs::remove(file);
+  CHECK(project.ask(users[1]).assignments.empty());
+  CHECK(project.run().run.state == RunState::paused);
+  CHECK(project.run().run.state_reason.find(file.string()) !=
+        std::string::npos);
+
+  write_file_durably(file, bytes);
+  project.job([&] {
+    project.run().is_damaged = false;
+    project.run().run.state = RunState::running;
+  });
+  project.train_to_end(users);
+  CHECK(project.run().run.state == RunState::finished);
+}
+
 TEST_CASE("a damaged object that hosts fail at pauses its run") {
   ProjectFixture project(on_disk("vc-asgd"));
   std::vector<Volunteer> users = {project.join(), project.join()};

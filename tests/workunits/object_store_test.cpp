@@ -142,4 +142,18 @@ TEST_CASE("threads may put the same objects at once") {
   CHECK(folder.temporary_files() == 0);
 }
 
+TEST_CASE("what is put again mends what was damaged on disk") {
+  test::TemporaryFolder folder;
+  ObjectStore store(folder / "objects", folder / "tmp");
+  auto [hash, is_new] = store.insert(as_bytes("a shard"));
+  CHECK(is_new);
+  CHECK_FALSE(store.insert(as_bytes("a shard")).second);
+  for (const char* damage : {"a shArd", "short"}) {
+    write_file_durably(store.path(hash), as_bytes(damage));
+    CHECK_THROWS_AS(store.read(hash), Error);
+    CHECK(store.put(as_bytes("a shard")) == hash);
+    CHECK(as_text(store.read(hash)) == "a shard");
+  }
+}
+
 }  // namespace quorate
