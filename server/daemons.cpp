@@ -90,7 +90,7 @@ void Daemons::make_house_host() {
   }
   // What a house worker had when the server stopped is lost.
   for (ResultId id : state_.feeder.in_progress(state_.house_host)) {
-    state_.leases.grant(id, state_.clock.now());
+    state_.leases.grant(id, state_.clock.now(), Seconds(0));
   }
 }
 

@@ -1,13 +1,21 @@
 #include "server/leases.h"
 
+#include <algorithm>
+
 namespace quorate {
+
+void Leases::renew(ResultId result, Instant now, Seconds lease, Seconds most) {
+  auto found = leases_.find(result);
+  if (found == leases_.end()) return;
+  found->second.until = std::min(now + lease, found->second.granted + most);
+}
 
 std::vector<ResultId> Leases::take_expired(Instant now) {
   std::vector<ResultId> expired;
-  for (const auto& [result, until] : until_) {
-    if (until <= now) expired.push_back(result);
+  for (const auto& [result, lease] : leases_) {
+    if (lease.until <= now) expired.push_back(result);
   }
-  for (ResultId result : expired) until_.erase(result);
+  for (ResultId result : expired) leases_.erase(result);
   return expired;
 }
 

@@ -15,17 +15,22 @@ namespace quorate {
 // Results in progress: lost when the host is silent for too long.
 class Leases {
  public:
-  void grant(ResultId result, Instant until) { until_[result] = until; }
-  void renew(ResultId result, Instant until) {
-    auto found = until_.find(result);
-    if (found != until_.end()) found->second = until;
+  void grant(ResultId result, Instant now, Seconds lease) {
+    leases_[result] = {now, now + lease};
   }
-  void end(ResultId result) { until_.erase(result); }
+  // The host was heard from. However often: no longer than `most` after the
+  // lease was granted.
+  void renew(ResultId result, Instant now, Seconds lease, Seconds most);
+  void end(ResultId result) { leases_.erase(result); }
   // Takes out and returns those that ended before `now`.
   std::vector<ResultId> take_expired(Instant now);
 
  private:
-  std::map<ResultId, Instant> until_;
+  struct Lease {
+    Instant granted;
+    Instant until;
+  };
+  std::map<ResultId, Lease> leases_;
 };
 
 // Whose an unsent result is: kept for the host that was drawn for it, or

@@ -10,6 +10,8 @@
 namespace quorate {
 namespace {
 
+constexpr Seconds kCountEvery{1};
+
 // Another key would seal units and entries that nobody can check.
 void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
                 const ProjectFolder& folder) {
@@ -47,11 +49,10 @@ ProjectState::ProjectState(const ProjectFolder& where,
         runs.emplace(run.key, open_run(run, store, folder)).first->second;
     if (training.is_active()) load(training);
   }
-  Instant until = clock.now() + settings.lease;
   for (auto& [id, live] : feeder.units()) {
     for (const Result& result : live.results) {
       if (result.server_state != ServerState::in_progress) continue;
-      leases.grant(result.id, until);
+      leases.grant(result.id, clock.now(), settings.lease);
       open_results.add({result.id, result.host, hosts.host(result.host)->key,
                         result.nonce, live.unit.object,
                         std::make_shared<const TrainingTask>(live.task),
@@ -86,6 +87,15 @@ TrainingRun* ProjectState::run_by_name(const std::string& name) {
 
 std::vector<HostId> ProjectState::active_hosts() const {
   return hosts.active_since(clock.now() - settings.lease);
+}
+
+std::size_t ProjectState::active_host_count() {
+  Instant now = clock.now();
+  if (!counted_ || now >= *counted_ + kCountEvery) {
+    counted_ = now;
+    active_count_ = active_hosts().size();
+  }
+  return active_count_;
 }
 
 bool ProjectState::is_active(HostId host) const {

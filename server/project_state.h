@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "server/activity.h"
 #include "server/feeder.h"
@@ -10,6 +11,7 @@
 #include "server/leases.h"
 #include "server/open_results.h"
 #include "server/project_folder.h"
+#include "server/rests.h"
 #include "server/settings.h"
 #include "server/store/store.h"
 #include "server/training_run.h"
@@ -34,6 +36,7 @@ struct ProjectState {
   OpenResults open_results;
   Leases leases;
   Reservations reservations;
+  Rests rests;
   Activity activity;
   std::map<RunKey, TrainingRun> runs;
   // The host that stands for the server's own workers.
@@ -43,6 +46,8 @@ struct ProjectState {
   TrainingRun* run_by_name(const std::string& name);
   // Volunteers' hosts that were heard from within one lease.
   std::vector<HostId> active_hosts() const;
+  // How many; a second old at most.
+  std::size_t active_host_count();
   bool is_active(HostId host) const;
   bool is_user_active(UserId user) const;  // has such a host
   // Model and live units of a run that goes on; a run with damaged objects
@@ -51,6 +56,10 @@ struct ProjectState {
   // Writes an event that people can read later; logs it too.
   void record(const std::string& kind, RunKey run, HostId host,
               const std::string& text);
+
+ private:
+  std::optional<Instant> counted_;
+  std::size_t active_count_ = 0;
 };
 
 }  // namespace quorate

@@ -69,6 +69,15 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
                   std::move(answer)};
 }
 
+// However alive the host: the unit must not wait for it for ever.
+Seconds Scheduler::most_time(const LiveUnit& live) const {
+  constexpr double kPatience = 10;
+  Seconds typical = state_.run(live.unit.run).typical_time;
+  Seconds lease = state_.settings.lease;
+  return typical == Seconds(0) ? kPatience * lease
+                               : std::max(lease, kPatience * typical);
+}
+
 void Scheduler::heartbeat(HostId id, const protocol::WorkRequest& request,
                           Answer answer) {
   protocol::WorkReply reply;
@@ -80,13 +89,14 @@ void Scheduler::renew(const Host& host, const protocol::WorkRequest& request,
                       protocol::WorkReply& reply) {
   state_.hosts.touch(*state_.hosts.host(host.id), state_.clock.now(),
                      state_.clock.unix_ms());
-  Instant until = state_.clock.now() + state_.settings.lease;
+  Instant now = state_.clock.now();
   for (const protocol::Progress& progress : request.holding) {
     LiveUnit* live = state_.feeder.find_by_result(progress.result);
     const Result* result = live ? live->find(progress.result) : nullptr;
     if (result != nullptr && result->host == host.id) {
       if (result->server_state == ServerState::in_progress) {
-        state_.leases.renew(result->id, until);
+        state_.leases.renew(result->id, now, state_.settings.lease,
+                            most_time(*live));
       } else if (result->outcome != ResultOutcome::success &&
                  !is_late_but_welcome(*live, *result)) {
         reply.cancel.push_back(result->id);
@@ -115,13 +125,15 @@ void Scheduler::resend_lost(const Host& host,
     const Result& result = *live->find(id);
     out.push_back(
         {id, result.nonce, std::move(objects), state_.settings.lease});
-    state_.leases.grant(id, state_.clock.now() + state_.settings.lease);
+    state_.leases.renew(id, state_.clock.now(), state_.settings.lease,
+                        most_time(*live));
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
   }
 }
 
 void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
                      std::vector<Assignment>& out) {
+  if (state_.rests.is_resting(host.id, state_.clock.now())) return;
   while (out.size() < request.want &&
          state_.feeder.in_progress(host.id).size() <
              state_.settings.max_results_per_host) {
@@ -189,7 +201,7 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
   state_.reservations.end(result.id);
   // A house worker needs no lease: this process knows when it ends.
   if (host.id != state_.house_host) {
-    state_.leases.grant(result.id, state_.clock.now() + state_.settings.lease);
+    state_.leases.grant(result.id, state_.clock.now(), state_.settings.lease);
   }
   state_.open_results.add(
       {result.id, host.id, host.key, result.nonce, live.unit.object,

@@ -69,6 +69,7 @@ class Scheduler {
              protocol::WorkReply& reply);
   void pick(Host& host, const protocol::WorkRequest& request,
             std::vector<Assignment>& out);
+  Seconds most_time(const LiveUnit& live) const;
   void resend_lost(const Host& host, const protocol::WorkRequest& request,
                    std::vector<Assignment>& out);
   Result* unsent_for(const Host& host);

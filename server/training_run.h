@@ -50,6 +50,10 @@ struct TrainingRun {
   // server/file_deleter.
   std::set<Hash> own_snapshots;
 
+  // How long a valid result takes, from sending to receipt, averaged over the
+  // last ones; 0: none yet.
+  Seconds typical_time{0};
+
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
 

@@ -49,6 +49,7 @@ void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
   state_.record("result_failed", live->unit.run, host,
                 fmt::format("result {} of unit {}: {}", failure.result,
                             live->unit.unit_index, failure.why));
+  state_.rests.failed(host, state_.clock.now());
   look_for_damage(*live);
   advance(*live);
 }
@@ -80,8 +81,11 @@ void Transitioner::tick() {
     LiveUnit* live = state_.feeder.find_by_result(id);
     Result* result = live ? live->find(id) : nullptr;
     if (result == nullptr) continue;
+    bool was_silent = !state_.is_active(result->host);
+    if (!was_silent) state_.rests.failed(result->host, state_.clock.now());
     take_back(*result, ResultOutcome::no_reply,
-              "the host was silent for longer than its lease");
+              was_silent ? "the host was silent for longer than its lease"
+                         : "the host took much longer than others do");
     advance(*live);
   }
 }
@@ -98,7 +102,9 @@ void Transitioner::advance(LiveUnit& live) {
 void Transitioner::advance_open(LiveUnit& live) {
   QuorumDecision decision =
       decide_quorum(replicas_of(live), live.unit.min_quorum);
-  if (decision.decided()) {
+  if (decision.decided() && needs_house(live, decision)) {
+    ask_house(live);
+  } else if (decision.decided()) {
     validation_.apply(live, decision);
     take_back_unsent(live);
   } else if (is_late(live)) {
@@ -108,10 +114,33 @@ void Transitioner::advance_open(LiveUnit& live) {
   }
 }
 
+// That training diverged stops the run, so volunteers' word is not enough for
+// it where there is another.
+bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
+  if (state_.settings.house_workers == 0 ||
+      live.find(decision.canonical)->computed != ComputeOutcome::diverged) {
+    return false;
+  }
+  return std::none_of(live.results.begin(), live.results.end(),
+                      [](const Result& result) {
+                        return result.user == kHouseUser &&
+                               result.server_state == ServerState::over;
+                      });
+}
+
+void Transitioner::ask_house(LiveUnit& live) {
+  Instances now = count_instances(live.results);
+  if (now.house_in_progress > 0) return;
+  if (now.unsent == 0) {
+    state_.reservations.release(state_.feeder.add_results(live, 1).at(0));
+  }
+  scheduler_.wants_house(live.unit.id);
+}
+
 void Transitioner::replicate(LiveUnit& live, std::uint32_t missing) {
-  ReplicationDecision wanted =
-      more_results_wanted(live.unit, count_instances(live.results), missing,
-                          scheduler_.has_volunteer_for(live));
+  ReplicationDecision wanted = more_results_wanted(
+      live.unit, count_instances(live.results), missing,
+      scheduler_.has_volunteer_for(live), state_.settings.house_workers > 0);
   if (!wanted.failure.empty()) {
     live.unit.state = WorkunitState::failed;
     state_.feeder.save(live);

@@ -44,6 +44,8 @@ class Transitioner {
   void look_for_damage(const LiveUnit& live);
   void advance(LiveUnit& live);
   void advance_open(LiveUnit& live);
+  bool needs_house(LiveUnit& live, const QuorumDecision& decision);
+  void ask_house(LiveUnit& live);
   void replicate(LiveUnit& live, std::uint32_t missing);
   void take_back(Result& result, ResultOutcome outcome,
                  const std::string& reason);

@@ -69,11 +69,14 @@ LiveUnit* UnitMaker::make(double speed_flops) {
 
 bool UnitMaker::may_make(TrainingRun& training) {
   if (training.run.state != RunState::running) return false;
+  std::size_t open =
+      state_.feeder.units_in(training.run.key, WorkunitState::open).size();
+  if (open >= most_open_units(state_.active_host_count())) return false;
   if (!training.rule->in_rounds()) return true;
   RunCursor& cursor = training.cursor;
   if (cursor.round_units == 0) {
     cursor.round_units =
-        units_of_round(training.run, state_.active_hosts().size());
+        units_of_round(training.run, state_.active_host_count());
   }
   return cursor.round_made < cursor.round_units;
 }

@@ -1,5 +1,7 @@
 #include "server/validation.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "server/credit.h"
@@ -20,6 +22,15 @@ ClosedUnit closed_unit(const LiveUnit& live, Millis now) {
                                result.validate_state});
   }
   return closed;
+}
+
+void note_time(TrainingRun& training, const Result& result) {
+  constexpr double kWeight = 0.1;
+  Seconds took{
+      std::max(0.0, static_cast<double>(result.received - result.sent) / 1000)};
+  Seconds& typical = training.typical_time;
+  typical =
+      typical == Seconds(0) ? took : (1 - kWeight) * typical + kWeight * took;
 }
 
 }  // namespace
@@ -78,6 +89,8 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
 void Validation::grant(const LiveUnit& live, Result& result) {
   state_.activity.count_valid();
   result.validate_state = ValidateState::valid;
+  state_.rests.succeeded(result.host);
+  note_time(state_.run(live.unit.run), result);
   result.credit = credit_of(live.unit.operations);
   state_.feeder.save(result);
   ++state_.hosts.host(result.host)->valid;
@@ -91,6 +104,7 @@ void Validation::reject(LiveUnit& live, Result& result,
   result.reason = reason;
   state_.feeder.save(result);
   ++state_.hosts.host(result.host)->invalid;
+  state_.rests.failed(result.host, state_.clock.now());
   state_.hosts.changed(result.host);
   state_.record("result_rejected", live.unit.run, result.host,
                 fmt::format("result {} of unit {}: {}", result.id,

@@ -88,6 +88,12 @@ std::uint32_t units_of_round(const Run& run, std::size_t active_hosts) {
   return std::max(3U, possible);
 }
 
+std::size_t most_open_units(std::size_t active_hosts) {
+  constexpr std::size_t kLeast = 16;
+  constexpr std::size_t kPerHost = 4;
+  return std::max(kLeast, kPerHost * active_hosts);
+}
+
 std::uint32_t units_that_close(double share, std::uint32_t units) {
   return std::clamp(static_cast<std::uint32_t>(std::ceil(share * units - 1e-9)),
                     1U, units);

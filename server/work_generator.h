@@ -31,6 +31,11 @@ std::optional<NextUnit> next_unit(const Run& run,
                                   std::span<const ShardEntry> shards,
                                   const RunCursor& cursor, double speed_flops);
 
+// Units of a run that may be open at the same time: enough for hosts that queue
+// ahead, and few enough that nobody can have a run handed out on one version by
+// taking units and failing at them.
+std::size_t most_open_units(std::size_t active_hosts);
+
 // How many units the next round has: run.round_units, else
 // max(3, active hosts / replicas of a unit).
 std::uint32_t units_of_round(const Run& run, std::size_t active_hosts);

@@ -19,6 +19,7 @@ void count_over(const Result& result, Instances& instances) {
     case ResultOutcome::client_error:
     case ResultOutcome::validate_error:
       ++instances.errors;
+      if (result.user == kHouseUser) ++instances.house_errors;
       break;
     case ResultOutcome::no_reply:
       ++instances.no_reply;
@@ -62,9 +63,17 @@ Instances count_instances(std::span<const Result> results) {
 ReplicationDecision more_results_wanted(const Workunit& unit,
                                         const Instances& instances,
                                         std::uint32_t missing,
-                                        bool volunteer_eligible) {
+                                        bool volunteer_eligible,
+                                        bool has_house) {
   ReplicationDecision decision;
+  const bool house_is_on_it = instances.house_in_progress > 0;
   if (instances.errors > unit.max_error_results) {
+    if (has_house && instances.house_errors == 0) {
+      decision.wants_house = !house_is_on_it;
+      decision.create =
+          decision.wants_house ? short_of(1, instances.unsent) : 0;
+      return decision;
+    }
     decision.failure = fmt::format("{} results failed, {} are allowed",
                                    instances.errors, unit.max_error_results);
     return decision;
@@ -74,7 +83,6 @@ ReplicationDecision more_results_wanted(const Workunit& unit,
   // A house worker's result would have decided: these are all volunteers'.
   const bool dispute =
       missing > 0 && instances.undecided >= unit.min_quorum + kSpareReplicas;
-  const bool house_is_on_it = instances.house_in_progress > 0;
 
   decision.create = instances_short(unit, instances, missing);
   if (dispute && !house_is_on_it && instances.unsent == 0) {

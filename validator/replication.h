@@ -18,8 +18,9 @@ struct Instances {
   std::uint32_t errors = 0;     // failed on the host, or rejected by screening
   std::uint32_t no_reply = 0;   // the lease ran out
   std::uint32_t unneeded = 0;   // taken back before they were done
-  // Of those in progress, computed by house workers.
+  // House workers' share of those in progress, and of the errors.
   std::uint32_t house_in_progress = 0;
+  std::uint32_t house_errors = 0;
 
   std::uint32_t outstanding() const { return unsent + in_progress; }
   std::uint32_t total() const {
@@ -51,13 +52,17 @@ inline constexpr std::uint32_t kSpareReplicas = 2;
 // missing: QuorumDecision::missing of its undecided results.
 // volunteer_eligible: a host that may compute it (of a user that has not yet)
 // has been active lately.
+// has_house: the project has house workers.
 // Keeps target_results instances alive and at least `missing` of them
 // outstanding; never more than max_total_results in all. The last one allowed
-// goes to a house worker. Fails after more than max_error_results errors, or
-// when nothing is outstanding and nothing more may be made.
+// goes to a house worker. After more than max_error_results errors volunteers
+// get it no more: a house worker computes it, so that nobody can have a run's
+// data left out by failing. Without one, or when that fails too, the unit
+// fails; so it does when nothing is outstanding and nothing more may be made.
 ReplicationDecision more_results_wanted(const Workunit& unit,
                                         const Instances& instances,
                                         std::uint32_t missing,
-                                        bool volunteer_eligible);
+                                        bool volunteer_eligible,
+                                        bool has_house);
 
 }  // namespace quorate

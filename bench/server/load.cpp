@@ -2,7 +2,7 @@
 // and prints one JSON line. Started by bench/server/server_bench.py, which also
 // makes the project (units of one step).
 //
-//   ask     every host asks for one result, 16 times: each answer is an
+//   ask     every host asks for one result, 4 times: each answer is an
 //           assignment, and durable
 //   report  every host asks, uploads, reports, and asks again
 //   assign  every host asks once; prints what it got, for other programs
@@ -19,7 +19,7 @@
 namespace quorate::bench {
 namespace {
 
-constexpr std::uint32_t kAsks = 16;  // what a host may hold by default
+constexpr std::uint32_t kAsks = 4;  // units open for each host are bounded
 
 struct Options {
   std::string mode;

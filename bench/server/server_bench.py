@@ -57,7 +57,7 @@ def make_project(stage):
 def load(stage, server, mode, clients):
     """One row of the table."""
     # Clients that take little time each need more hosts to ask for.
-    hosts = max(1, 512 // clients) if mode == "ask" else 1
+    hosts = max(8, 2048 // clients) if mode == "ask" else 1
     before = processor_seconds(server)
     done = subprocess.run(
         [str(stage.program("bench-server-load")), mode, "--port",

@@ -15,22 +15,32 @@ using Ids = std::vector<ResultId>;
 
 TEST_CASE("a lease that is not renewed expires once") {
   Leases leases;
-  leases.grant(1, at(10));
-  leases.grant(2, at(20));
+  leases.grant(1, at(0), Seconds(10));
+  leases.grant(2, at(0), Seconds(20));
   CHECK(leases.take_expired(at(9)).empty());
   CHECK(leases.take_expired(at(10)) == Ids{1});
   CHECK(leases.take_expired(at(10)).empty());
-  leases.renew(2, at(30));
+  leases.renew(2, at(10), Seconds(20), Seconds(100));
   CHECK(leases.take_expired(at(29)).empty());
   CHECK(leases.take_expired(at(30)) == Ids{2});
 }
 
 TEST_CASE("a lease that is over cannot be renewed") {
   Leases leases;
-  leases.grant(1, at(10));
+  leases.grant(1, at(0), Seconds(10));
   leases.end(1);
-  leases.renew(1, at(20));
+  leases.renew(1, at(5), Seconds(10), Seconds(100));
   CHECK(leases.take_expired(at(100)).empty());
+}
+
+TEST_CASE("a lease cannot be renewed for ever") {
+  Leases leases;
+  leases.grant(1, at(0), Seconds(10));
+  for (double now = 1; now < 50; ++now) {
+    leases.renew(1, at(now), Seconds(10), Seconds(50));
+    CHECK(leases.take_expired(at(now)).empty());
+  }
+  CHECK(leases.take_expired(at(50)) == Ids{1});
 }
 
 TEST_CASE("a reservation keeps a result for one host until it expires") {

@@ -141,8 +141,8 @@ TEST_CASE("a unit gets the results that its quorum still needs") {
   const Workunit unit = unit_of(2, 2);
   for (const Row& row : kRows) {
     CAPTURE(row.name);
-    const ReplicationDecision decision =
-        more_results_wanted(unit, row.now, row.missing, row.volunteer_eligible);
+    const ReplicationDecision decision = more_results_wanted(
+        unit, row.now, row.missing, row.volunteer_eligible, false);
     CHECK(decision.create == row.create);
     CHECK(decision.wants_house == row.wants_house);
     CHECK(decision.failure.empty() == !row.fails);
@@ -151,17 +151,20 @@ TEST_CASE("a unit gets the results that its quorum still needs") {
 
 TEST_CASE("a unit may be replicated beyond its quorum") {
   const Workunit unit = unit_of(1, 3);
-  CHECK(more_results_wanted(unit, {.in_progress = 1}, 1, true).create == 2);
-  CHECK(more_results_wanted(unit, {.undecided = 2}, 0, true).create == 1);
+  CHECK(more_results_wanted(unit, {.in_progress = 1}, 1, true, false).create ==
+        2);
+  CHECK(more_results_wanted(unit, {.undecided = 2}, 0, true, false).create ==
+        1);
 }
 
 TEST_CASE("a failure says what was tried") {
   const Workunit unit = unit_of(2, 2);
-  CHECK(more_results_wanted(unit, {.errors = 4}, 2, true).failure ==
+  CHECK(more_results_wanted(unit, {.errors = 4}, 2, true, false).failure ==
         "4 results failed, 3 are allowed");
-  CHECK(more_results_wanted(unit, {.undecided = 1, .no_reply = 7}, 1, true)
-            .failure ==
-        "8 results were made, 8 are allowed, and no 2 of them agree");
+  CHECK(
+      more_results_wanted(unit, {.undecided = 1, .no_reply = 7}, 1, true, false)
+          .failure ==
+      "8 results were made, 8 are allowed, and no 2 of them agree");
 }
 
 TEST_CASE("results are counted by what became of them") {
@@ -193,6 +196,21 @@ TEST_CASE("results are counted by what became of them") {
                                .unneeded = 1,
                                .house_in_progress = 1});
   CHECK(instances.total() == 8);
+}
+
+TEST_CASE("a unit that many volunteers failed at goes to the house") {
+  Workunit unit = unit_of(2, 2);
+  using Decision = ReplicationDecision;
+  CHECK(more_results_wanted(unit, {.in_progress = 1, .errors = 4}, 2, true,
+                            true) == Decision{1, true, ""});
+  CHECK(more_results_wanted(unit, {.unsent = 1, .errors = 4}, 2, true, true) ==
+        Decision{0, true, ""});
+  CHECK(more_results_wanted(
+            unit, {.in_progress = 1, .errors = 4, .house_in_progress = 1}, 2,
+            true, true) == Decision{0, false, ""});
+  CHECK_FALSE(
+      more_results_wanted(unit, {.errors = 5, .house_errors = 1}, 2, true, true)
+          .failure.empty());
 }
 
 }  // namespace
