@@ -25,7 +25,8 @@ HostsByUser eligible(std::span<const Result> results,
 
 bool suits(std::span<const Result> results, UserId user) {
   return std::none_of(results.begin(), results.end(), [user](const Result& r) {
-    return r.server_state != ServerState::unsent && r.user == user;
+    return r.server_state != ServerState::unsent &&
+           r.outcome != ResultOutcome::didnt_need && r.user == user;
   });
 }
 

@@ -12,8 +12,9 @@ namespace {
 
 // One host's failure is its own; with the second the fault may be ours.
 constexpr std::ptrdiff_t kSuspicious = 2;
-// Hosts may fail on purpose, and hashing a large model takes a second.
-constexpr Seconds kLookEvery{10};
+// Hosts may fail on purpose, and hashing a large model takes a second: looking
+// takes at most a tenth of the time.
+constexpr double kLookShare = 0.1;
 
 bool has_in_progress(const LiveUnit& live) {
   return std::any_of(live.results.begin(), live.results.end(),
@@ -54,6 +55,22 @@ void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
   advance(*live);
 }
 
+void Transitioner::forgive(const TrainingRun& training) {
+  std::set<WorkunitId> open =
+      state_.feeder.units_in(training.run.key, WorkunitState::open);
+  for (WorkunitId id : open) {
+    LiveUnit& live = *state_.feeder.find(id);
+    for (Result& result : live.results) {
+      if (result.outcome != ResultOutcome::client_error) continue;
+      result.outcome = ResultOutcome::didnt_need;
+      result.reason = "an object of the project was damaged";
+      state_.feeder.save(result);
+      state_.rests.succeeded(result.host);
+    }
+    advance(live);
+  }
+}
+
 void Transitioner::look_for_damage(const LiveUnit& live) {
   auto failed = std::count_if(
       live.results.begin(), live.results.end(),
@@ -64,7 +81,6 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
       now < training.look_for_damage_at) {
     return;
   }
-  training.look_for_damage_at = now + kLookEvery;
   try {
     for (const Hash& hash :
          {live.unit.object, live.task.snapshot, live.task.shard}) {
@@ -74,6 +90,8 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
     if (error.kind() != ErrorKind::corrupt) throw;
     training.damage = error.what();
   }
+  Instant done = state_.clock.now();
+  training.look_for_damage_at = done + (done - now) / kLookShare;
 }
 
 void Transitioner::tick() {

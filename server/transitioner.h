@@ -22,6 +22,9 @@ class Transitioner {
   void on_reported(WorkunitId unit);
   // A host gives a result up.
   void on_failed(HostId host, const protocol::Failure& failure);
+  // The run's objects were damaged, and are whole again: who failed at its open
+  // units may have them again.
+  void forgive(const TrainingRun& training);
   // Takes back results of silent hosts. Call now and then.
   void tick();
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -63,7 +64,9 @@ json set_state(Project& project, const json& arguments, RunState from,
   }
   training.run.state = to;
   training.run.state_reason.clear();
-  training.is_damaged = false;
+  if (std::exchange(training.is_damaged, false)) {
+    project.daemons().transitioner.forgive(training);
+  }
   project.state().store.update_run(training.run);
   project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
                          training.run.key, 0, "by the operator");

@@ -180,6 +180,7 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
     SUBCASE(std::string(name_of(first.objects[object].kind)).c_str()) {
       fs::path file = project.state().objects.path(first.objects[object].hash);
       Bytes bytes = read_file(file);
+      std::uint8_t last = bytes.back();
       bytes.pop_back();
       write_file_durably(file, bytes);
       fail(users[0], first);
@@ -187,6 +188,16 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
       fail(users[1], second);
       CHECK(project.run().run.state == RunState::paused);
       reason = project.run().run.state_reason;
+      // Mended, both may try again.
+      bytes.push_back(last);
+      write_file_durably(file, bytes);
+      project.job([&] {
+        project.run().is_damaged = false;
+        project.run().run.state = RunState::running;
+        project.daemons().transitioner.forgive(project.run());
+      });
+      project.train_to_end(users);
+      CHECK(project.run().run.state == RunState::finished);
       CHECK(reason.find(file.string()) != std::string::npos);
       CHECK(reason.find("train resume") != std::string::npos);
     }
