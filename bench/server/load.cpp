@@ -8,9 +8,13 @@
 //   assign  every host asks once; prints what it got, for other programs
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -24,11 +28,26 @@ constexpr std::uint32_t kAsks = 4;  // units open for each host are bounded
 struct Options {
   std::string mode;
   std::uint16_t port = 0;
+  int pid = 0;
   std::size_t clients = 256;
   std::size_t hosts_per_client = 1;
   double seconds = 10;
   std::uint64_t samples = 64;
 };
+
+// Of the server, which is proc(5)'s /proc/PID/stat, fields 14 and 15.
+double processor_seconds(int pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string stat;
+  std::getline(file, stat);
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  std::string skipped;
+  for (int field = 3; field < 14; ++field) fields >> skipped;
+  double user = 0;
+  double system = 0;
+  fields >> user >> system;
+  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
+}
 
 double now() {
   return SystemClock().now().time_since_epoch().count();
@@ -43,15 +62,21 @@ class Load {
     std::size_t hosts = options.clients * options.hosts_per_client;
     for (std::size_t i = 0; i < hosts; ++i) {
       volunteers_.push_back(enrol(http_, i % options.clients, project_));
+      show(i);
     }
+    // By then the server has counted them: it opens units by their number.
+    std::this_thread::sleep_for(Seconds(1.5));
   }
 
   void run() {
     std::fprintf(stderr, "%zu hosts enrolled\n", volunteers_.size());
+    double used = options_.pid ? processor_seconds(options_.pid) : 0;
     began_ = now();
     for (std::size_t i = 0; i < options_.clients; ++i) start(i);
     http_.run();
-    if (options_.mode != "assign") print(now() - began_);
+    double seconds = now() - began_;
+    if (options_.pid) used = processor_seconds(options_.pid) - used;
+    if (options_.mode != "assign") print(seconds, used);
   }
 
  private:
@@ -59,6 +84,13 @@ class Load {
     if (options_.mode == "ask") return ask_on(connection, connection);
     if (options_.mode == "report") return report_on(connection);
     assign(connection);
+  }
+
+  void show(std::size_t host) {
+    std::string request =
+        http_request("POST", "/v1/heartbeat", volunteers_[host].token,
+                     as_bytes(protocol::write(protocol::WorkRequest{})));
+    http_.exchange(host % options_.clients, std::move(request));
   }
 
   std::string work_request(const Volunteer& who, double wait) const {
@@ -155,7 +187,7 @@ class Load {
         });
   }
 
-  void print(double seconds) {
+  void print(double seconds, double used) {
     std::sort(delays_.begin(), delays_.end());
     auto quantile = [this](double q) {
       return 1000 * delays_.at(static_cast<std::size_t>(
@@ -163,10 +195,11 @@ class Load {
     };
     std::puts(fmt::format("{{\"mode\":\"{}\",\"done\":{},\"seconds\":{:.3f},"
                           "\"per_second\":{:.0f},\"p50_ms\":{:.2f},"
-                          "\"p99_ms\":{:.2f}}}",
+                          "\"p99_ms\":{:.2f},\"server_ms\":{:.3f}}}",
                           options_.mode, done_, seconds,
                           static_cast<double>(done_) / seconds, quantile(0.5),
-                          quantile(0.99))
+                          quantile(0.99),
+                          1000 * used / static_cast<double>(done_))
                   .c_str());
   }
 
@@ -190,6 +223,7 @@ int main(int argc, char** argv) {
       ->required()
       ->check(CLI::IsMember({"ask", "report", "assign"}));
   app.add_option("--port", options.port)->required();
+  app.add_option("--pid", options.pid, "the server's: counts its time");
   app.add_option("--clients", options.clients, "connections");
   app.add_option("--hosts-per-client", options.hosts_per_client);
   app.add_option("--seconds", options.seconds, "of mode report");
