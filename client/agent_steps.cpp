@@ -80,8 +80,11 @@ void Agent::retry(Task& task, const Error& error, Seconds asked_delay) {
   Seconds pause =
       retry_delay(task.attempts, seed_ + static_cast<std::uint64_t>(task.id()));
   task.retry_at = parts_.clock.now() + std::max(pause, asked_delay);
-  // A server that is away or busy goes on being so: said once.
-  bool is_known = error.kind() == ErrorKind::unavailable && task.attempts > 1;
+  if (error.kind() == ErrorKind::io) task.obstacle = error.what();
+  // A server that is away or busy, or a full disk, goes on being so: said once.
+  bool may_last =
+      error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::io;
+  bool is_known = may_last && task.attempts > 1;
   log(is_known ? LogLevel::debug : LogLevel::warning, "result_delayed",
       {{"result", task.id()},
        {"state", name_of(task.state)},
