@@ -14,6 +14,13 @@ def headline(volunteer, expected):
         (s for s in [volunteer.status()] if s["headline"] == expected), None))
 
 
+def wait_for_steps(volunteer):
+    """Until it is in the midst of a unit of 160 steps."""
+    wait_for(f"{volunteer.name}: some steps", lambda: any(
+        t["state"] == "computing" and 20 <= t["step"] <= 110
+        for t in volunteer.status()["tasks"]), 60)
+
+
 def test_nothing_to_do(stage):
     """No work is no silence; a terminal that is closed is a polite end."""
     server = Server(Project(stage)).start()
@@ -39,16 +46,14 @@ def test_server_away(stage):
     project = Project(stage)
     project.add_glyphs(10240)
     project.create_run("--dataset", "glyphs", "--model", "mlp:512", "--quorum",
-                       1, "--local-steps", 400, "--epochs", 20)
+                       1, "--local-steps", 160, "--epochs", 20)
     server = Server(project, "--house-workers", 0).start()
     ada = Volunteer(stage, "ada", "--cpu-percent", 10).attach(server).start()
-    wait_for("some steps", lambda: any(
-        t["step"] > 5 for t in ada.status()["tasks"]), 60)
+    wait_for_steps(ada)
     server.kill()
     now = headline(ada, "project cannot be reached")
     expect_words(now["trouble"], "cannot be reached since", "connect")
-    wait_for("some more steps", lambda: any(
-        t["state"] == "computing" for t in ada.status()["tasks"]), 60)
+    wait_for_steps(ada)
     ada.stop()
     expect_words(ada.last_line(), "kept here; quorate-client run goes on")
     expect_words(ada.order("status"), ": step ", ", kept", "as of ")
