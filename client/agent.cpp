@@ -140,9 +140,10 @@ protocol::WorkRequest Agent::describe_tasks() const {
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
   std::uint32_t want = wanted();
-  bool may_ask = !is_asking_ && !is_paused_ && computer_->ready() != nullptr;
+  bool may_ask =
+      !contact_.is_asking && !is_paused_ && computer_->ready() != nullptr;
   if (!may_ask || want == 0 || now < std::max(ask_at_, rest_until_)) return;
-  is_asking_ = true;
+  contact_.is_asking = true;
   contact_.asked = parts_.clock.unix_ms();
   contact_.asked_at = now;
   protocol::WorkRequest request = describe_tasks();
@@ -158,7 +159,7 @@ void Agent::ask_for_work() {
 }
 
 void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
-  is_asking_ = false;
+  contact_.is_asking = false;
   Instant now = parts_.clock.now();
   note_contact(outcome.error);
   if (!outcome.value) {

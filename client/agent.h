@@ -124,7 +124,6 @@ class Agent {
 
   Orders orders_;
   bool is_paused_ = false;
-  bool is_asking_ = false;
   bool is_beating_ = false;
   bool is_learning_ = false;  // its standing
   std::uint32_t work_failures_ = 0;

@@ -45,8 +45,9 @@ void Agent::note_work() {
 std::string Agent::no_work_now() const {
   Instant now = parts_.clock.now();
   // A question under way is answered when its long poll is over.
-  Millis next = is_asking_ ? contact_.asked + in_millis(kLongPoll)
-                           : parts_.clock.unix_ms() + in_millis(ask_at_ - now);
+  Millis next = contact_.is_asking
+                    ? contact_.asked + in_millis(kLongPoll)
+                    : parts_.clock.unix_ms() + in_millis(ask_at_ - now);
   return no_work_text(contact_, next);
 }
 

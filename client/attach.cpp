@@ -51,6 +51,15 @@ std::string short_text(const Project& project) {
                      fingerprint(project.id).substr(0, 8));
 }
 
+Project fetch_again(const Project& project, const TransferMaker& make) {
+  try {
+    return fetch_with(curl_options(project), make);
+  } catch (const Error& e) {
+    throw Error(e.kind(),
+                fmt::format("attach to {}: {}", project.url, e.what()));
+  }
+}
+
 }  // namespace
 
 CurlOptions curl_options(const Project& project) {
@@ -62,19 +71,6 @@ CurlOptions curl_options(const Project& project) {
   }
   return options;
 }
-
-namespace {
-
-Project fetch_again(const Project& project, const TransferMaker& make) {
-  try {
-    return fetch_with(curl_options(project), make);
-  } catch (const Error& e) {
-    throw Error(e.kind(),
-                fmt::format("attach to {}: {}", project.url, e.what()));
-  }
-}
-
-}  // namespace
 
 Project fetch_project(const ProjectAddress& address,
                       const TransferMaker& make) {

@@ -71,6 +71,18 @@ protocol::WorkerOptions worker_options(const RunSettings& settings,
   return options;
 }
 
+void run_here(Agent& agent, const fs::path& folder) {
+  try {
+    agent.run(should_leave);
+  } catch (const std::exception&) {
+    std::error_code unknown;
+    if (fs::exists(folder, unknown) || unknown) throw;
+    throw Error(ErrorKind::io,
+                fmt::format("the data folder {} is gone: attach again",
+                            folder.string()));
+  }
+}
+
 }  // namespace
 
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
@@ -121,22 +133,6 @@ void detach(const fs::path& dir, const std::string& url, bool as_json) {
              project.statement.name, project.url,
              count_text(given_up, "unfinished result"), folder.root().string());
 }
-
-namespace {
-
-void run_here(Agent& agent, const fs::path& folder) {
-  try {
-    agent.run(should_leave);
-  } catch (const std::exception&) {
-    std::error_code unknown;
-    if (fs::exists(folder, unknown) || unknown) throw;
-    throw Error(ErrorKind::io,
-                fmt::format("the data folder {} is gone: attach again",
-                            folder.string()));
-  }
-}
-
-}  // namespace
 
 void run_agent(const fs::path& dir, const std::string& project_name,
                const RunSettings& settings, ResultTamper* tamper) {

@@ -10,7 +10,8 @@ namespace quorate::client {
 
 bool has_no_work(const Contact& contact, Instant now) {
   if (contact.away_since != 0 || contact.asked == 0) return false;
-  return contact.was_empty || now - contact.asked_at >= kNoWorkAfter;
+  return contact.was_empty ||
+         (contact.is_asking && now - contact.asked_at >= kNoWorkAfter);
 }
 
 std::string no_work_text(const Contact& contact, Millis next) {

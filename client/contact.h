@@ -14,6 +14,7 @@ struct Contact {
   std::string why;         // it is away
   Millis asked = 0;        // when work was last asked for; 0: never
   Instant asked_at{};      // the same, by the clock that does not jump
+  bool is_asking = false;  // the answer is not here yet
   bool was_empty = false;  // the last answer had no work
 };
 

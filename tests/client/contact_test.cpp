@@ -19,13 +19,16 @@ TEST_CASE("when it shows that a project has no work") {
   };
   const Row table[] = {
       {"never asked", {}, false},
-      {"just asked", {0, "", kNoon, now - Seconds(0.1), false}, false},
+      {"just asked", {0, "", kNoon, now - Seconds(0.1), true, false}, false},
       {"asked, and no answer comes",
-       {0, "", kNoon, now - kNoWorkAfter, false},
+       {0, "", kNoon, now - kNoWorkAfter, true, false},
        true},
-      {"it said so", {0, "", kNoon, now, true}, true},
+      {"it gave some, and is not asked now",
+       {0, "", kNoon, now - kNoWorkAfter, false, false},
+       false},
+      {"it said so", {0, "", kNoon, now, false, true}, true},
       {"it does not answer at all",
-       {kNoon, "refused", kNoon, now - kNoWorkAfter, true},
+       {kNoon, "refused", kNoon, now - kNoWorkAfter, true, true},
        false},
   };
   for (const Row& row : table) {
