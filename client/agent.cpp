@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
 #include "base/error.h"
 #include "base/log.h"
 #include "base/retry.h"
@@ -17,7 +15,6 @@ constexpr std::size_t kMostOnTheirWay = 16;
 constexpr std::size_t kMostHeld = 256;
 // A server that says at once that there is nothing is asked again after this.
 constexpr Seconds kShortestPause{1};
-constexpr Seconds kShowEvery{1};
 // How often the project is asked what became of our results; sooner when it has
 // closed one.
 constexpr Seconds kStandingEvery{60};
@@ -37,11 +34,6 @@ Agent::Agent(const AgentParts& parts)
       upload_lane_(parts.make_transfer(), parts.identity, session_, mailbox_) {
   fs::create_directories(parts_.folder / "results");
   forget_strangers();
-}
-
-Agent::~Agent() {
-  std::error_code ignored;
-  fs::remove(parts_.folder / "activity.json", ignored);
 }
 
 // Folders of results that the state does not know: it was lost, or the agent
@@ -87,6 +79,7 @@ void Agent::pass() {
   ask_for_work();
   beat();
   ask_for_standing();
+  note_work();
   state_file_.save(state_);
   show_activity();
 }
@@ -147,9 +140,12 @@ protocol::WorkRequest Agent::describe_tasks() const {
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
   std::uint32_t want = wanted();
-  bool may_ask = !is_asking_ && !is_paused_ && computer_->ready() != nullptr;
+  bool may_ask =
+      !contact_.is_asking && !is_paused_ && computer_->ready() != nullptr;
   if (!may_ask || want == 0 || now < std::max(ask_at_, rest_until_)) return;
-  is_asking_ = true;
+  contact_.is_asking = true;
+  contact_.asked = parts_.clock.unix_ms();
+  contact_.asked_at = now;
   protocol::WorkRequest request = describe_tasks();
   request.want = want;
   request.wait = kLongPoll;
@@ -163,9 +159,9 @@ void Agent::ask_for_work() {
 }
 
 void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
-  is_asking_ = false;
+  contact_.is_asking = false;
   Instant now = parts_.clock.now();
-  note_trouble(outcome.error);
+  note_contact(outcome.error);
   if (!outcome.value) {
     Seconds pause = retry_delay(++work_failures_, seed_);
     ask_at_ = now + std::max(pause, outcome.asked_delay);
@@ -173,7 +169,8 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
   }
   work_failures_ = 0;
   ask_at_ = now + outcome.value->retry_after;
-  if (outcome.value->assignments.empty()) {
+  contact_.was_empty = outcome.value->assignments.empty();
+  if (contact_.was_empty) {
     ask_at_ = std::max(ask_at_, asked + kShortestPause);
   }
   take_assignments(outcome.value->assignments);
@@ -255,7 +252,7 @@ void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
                     const std::vector<protocol::Failure>& told) {
   is_beating_ = false;
   Instant now = parts_.clock.now();
-  note_trouble(outcome.error);
+  note_contact(outcome.error);
   if (!outcome.value) {
     Seconds pause = std::min(session_.heartbeat(),
                              retry_delay(++beat_failures_, seed_ + 1));
@@ -287,41 +284,6 @@ void Agent::ask_for_standing() {
         if (!outcome.value) return;  // an older server, or none: ask again
         write_standing(parts_.folder / "standing.json", *outcome.value);
       });
-}
-
-// Says once when the project is out of reach, and once when it is back.
-void Agent::note_trouble(const std::optional<Error>& error) {
-  if (error && trouble_.empty()) {
-    log_warning("project_unreachable", {{"why", error->what()}});
-  } else if (!error && !trouble_.empty()) {
-    log_info("project_reached");
-  }
-  trouble_ = error ? error->what() : "";
-}
-
-void Agent::show_activity() {
-  Instant now = parts_.clock.now();
-  if (now < show_at_) return;
-  show_at_ = now + kShowEvery;
-  Activity activity;
-  activity.pid = ::getpid();
-  if (computer_->ready() != nullptr) {
-    activity.device = computer_->ready()->device;
-  }
-  activity.trouble = trouble_.empty() ? orders_.trouble : trouble_;
-  activity.rest = std::string(name_of(orders_.permission.rest));
-  activity.why = orders_.permission.why;
-  activity.threads = orders_.threads;
-  activity.cpu_percent = orders_.cpu_percent;
-  if (parts_.network != nullptr) {
-    activity.received = parts_.network->received;
-    activity.sent = parts_.network->sent;
-  }
-  for (const Task& task : state_.tasks) {
-    activity.tasks.push_back({task.id(), std::string(name_of(task.state)),
-                              task.step, task.steps, task.is_busy});
-  }
-  write_activity(parts_.folder / "activity.json", activity);
 }
 
 }  // namespace quorate::client

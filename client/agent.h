@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "client/computer.h"
+#include "client/contact.h"
 #include "client/governor.h"
 #include "client/lane.h"
 #include "client/object_cache.h"
@@ -77,9 +78,15 @@ class Agent {
                const std::vector<protocol::Failure>& told);
   void ask_for_standing();
   protocol::WorkRequest describe_tasks() const;
-  void note_trouble(const std::optional<Error>& error);
-  void show_activity();
   bool is_done() const;
+
+  // agent_activity.cpp: what it tells of itself.
+  void note_contact(const std::optional<Error>& error);
+  void note_work();
+  std::string no_work_now() const;
+  std::string trouble() const;
+  Activity tasks_now() const;
+  void show_activity();
 
   // agent_steps.cpp: what a step of a task does.
   void advance(Task& task);
@@ -117,7 +124,6 @@ class Agent {
 
   Orders orders_;
   bool is_paused_ = false;
-  bool is_asking_ = false;
   bool is_beating_ = false;
   bool is_learning_ = false;  // its standing
   std::uint32_t work_failures_ = 0;
@@ -128,7 +134,8 @@ class Agent {
   Instant beat_at_{};
   Instant standing_at_{};
   Instant show_at_{};
-  std::string trouble_;
+  Contact contact_;
+  bool is_idle_ = false;  // the project has no work
   // For `once`: a result was reported, or why none will be.
   bool has_reported_ = false;
   std::string failure_;

@@ -4,13 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/retry.h"
 #include "client/agent.h"
+#include "client/assigned_unit.h"
 #include "workunits/model_spec.h"
-#include "workunits/task.h"
 
 namespace quorate::client {
 namespace {
@@ -18,27 +17,6 @@ namespace {
 // A worker that ends under a task this often is killed by the task; objects
 // that are wrong this often will not become right.
 constexpr std::uint32_t kMostLosses = 3;
-
-const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind) {
-  auto found =
-      std::find_if(assignment.objects.begin(), assignment.objects.end(),
-                   [&](const ObjectRef& ref) { return ref.kind == kind; });
-  if (found == assignment.objects.end()) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("result {}: the project names no {}",
-                            assignment.result, name_of(kind)));
-  }
-  return *found;
-}
-
-void expect_same(const Hash& named, const ObjectRef& given, ResultId result) {
-  if (named == given.hash) return;
-  throw Error(
-      ErrorKind::corrupt,
-      fmt::format("result {}: the workunit names {} {}, the project "
-                  "sent {}",
-                  result, name_of(given.kind), named.hex(), given.hash.hex()));
-}
 
 void download_missing(ProjectApi& api, ObjectCache& cache,
                       const Assignment& assignment, bool is_doubtful) {
@@ -80,8 +58,11 @@ void Agent::retry(Task& task, const Error& error, Seconds asked_delay) {
   Seconds pause =
       retry_delay(task.attempts, seed_ + static_cast<std::uint64_t>(task.id()));
   task.retry_at = parts_.clock.now() + std::max(pause, asked_delay);
-  // A server that is away or busy goes on being so: said once.
-  bool is_known = error.kind() == ErrorKind::unavailable && task.attempts > 1;
+  if (error.kind() == ErrorKind::io) task.obstacle = error.what();
+  // A server that is away or busy, or a full disk, goes on being so: said once.
+  bool may_last =
+      error.kind() == ErrorKind::unavailable || error.kind() == ErrorKind::io;
+  bool is_known = may_last && task.attempts > 1;
   log(is_known ? LogLevel::debug : LogLevel::warning, "result_delayed",
       {{"result", task.id()},
        {"state", name_of(task.state)},
@@ -154,38 +135,23 @@ void Agent::fetch(Task& task) {
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
 }
 
-// Checks seal and contents of the workunit before a worker sees it; the worker
-// checks again, whoever started it.
 protocol::ComputeRequest Agent::compute_request(const Task& task,
                                                 double& step_operations) const {
   const Assignment& assignment = task.assignment;
-  const ObjectRef& unit = object_of(assignment, ObjectKind::workunit);
-  const ObjectRef& snapshot = object_of(assignment, ObjectKind::snapshot);
-  const ObjectRef& shard = object_of(assignment, ObjectKind::shard);
-  Bytes sealed = cache_.read(unit);
-  TrainingTask work = decode_task(
-      open_sealed(sealed, SealKind::workunit, parts_.project.id,
-                  parts_.project.statement.key,
-                  fmt::format("workunit of result {}", assignment.result)));
-  expect_same(work.snapshot, snapshot, assignment.result);
-  expect_same(work.shard, shard, assignment.result);
-  if (work.arithmetic != kArithmeticVersion) {
-    throw Error(
-        ErrorKind::unsupported,
-        fmt::format("result {}: needs arithmetic {}, this client has "
-                    "{}: update the client",
-                    assignment.result, work.arithmetic, kArithmeticVersion));
-  }
+  TrainingTask work = open_unit(assignment, cache_, parts_.project);
   step_operations = training_operations(work.model) * work.range.batch;
 
   fs::path folder = result_folder(assignment.result);
   fs::create_directories(folder);
+  auto path = [&](ObjectKind kind) {
+    return cache_.path(object_of(assignment, kind)).string();
+  };
   protocol::ComputeRequest request;
   request.project = parts_.project.id;
   request.project_key = parts_.project.statement.key;
-  request.workunit = cache_.path(unit).string();
-  request.snapshot = cache_.path(snapshot).string();
-  request.shard = cache_.path(shard).string();
+  request.workunit = path(ObjectKind::workunit);
+  request.snapshot = path(ObjectKind::snapshot);
+  request.shard = path(ObjectKind::shard);
   request.update = (folder / "update").string();
   request.checkpoint = (folder / "checkpoint").string();
   return request;

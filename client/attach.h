@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "client/curl_transfer.h"
 #include "client/project.h"
@@ -22,5 +24,15 @@ CurlOptions curl_options(const Project& project);
 // pins (or by one that an authority vouches for). Throws unavailable, corrupt,
 // denied, or unsupported for an arithmetic that this client does not have.
 Project fetch_project(const ProjectAddress& address, const TransferMaker& make);
+
+// Throws denied when another project of `attached` has this address, and no
+// fingerprint says that `found` is meant: a server in the middle, or a project
+// that has moved. Pure.
+void expect_no_stranger(const std::vector<Project>& attached,
+                        const Project& found, const ProjectAddress& address);
+
+// A volunteer's name as projects take it: up to 64 bytes, no control
+// characters; may be empty. Throws usage.
+void expect_user_name(const std::string& name);
 
 }  // namespace quorate::client

@@ -1,8 +1,8 @@
 #include "client/commands.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include <fmt/format.h>
@@ -13,11 +13,13 @@
 #include "base/log.h"
 #include "client/agent.h"
 #include "client/attach.h"
+#include "client/choose_project.h"
+#include "client/contact.h"
 #include "client/data_folder.h"
 #include "client/governor.h"
 #include "client/host_info.h"
 #include "client/log_file.h"
-#include "client/status.h"
+#include "client/status_text.h"
 
 namespace quorate::client {
 namespace {
@@ -40,40 +42,16 @@ void catch_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);  // the terminal was closed
 }
 
-bool is_meant(const Project& project, const std::string& name) {
-  std::string plain = name.substr(0, name.find('#'));
-  while (!plain.empty() && plain.back() == '/') plain.pop_back();
-  if (plain == project.url || "https://" + plain == project.url) return true;
-  return plain.size() >= 8 && matches(plain, project.id);
-}
-
-Project choose_project(const DataFolder& folder, const std::string& name) {
-  std::vector<Project> projects = folder.projects();
-  if (projects.empty()) {
-    throw Error(ErrorKind::usage,
-                "find a project: none is attached: quorate-client attach URL");
+// The project as it was attached before.
+std::optional<Project> known_project(const std::vector<Project>& known,
+                                     const ProjectId& id) {
+  for (const Project& project : known) {
+    if (project.id == id) return project;
   }
-  if (name.empty() && projects.size() == 1) return projects.front();
-  auto found = std::find_if(
-      projects.begin(), projects.end(),
-      [&](const Project& project) { return is_meant(project, name); });
-  if (!name.empty() && found != projects.end()) return *found;
-  std::string known;
-  for (const Project& project : projects) known += " " + project.url;
-  throw Error(ErrorKind::usage,
-              fmt::format("find project \"{}\": the attached ones are{}: name "
-                          "one of them",
-                          name, known));
-}
-
-// The volunteer's name in a project attached before; else empty.
-std::string known_name(const DataFolder& folder, const ProjectId& id) {
-  for (const Project& project : folder.projects()) {
-    if (project.id == id) return project.user_name;
-  }
-  return "";
+  return std::nullopt;
 }
 
 json project_json(const Project& project) {
@@ -93,27 +71,45 @@ protocol::WorkerOptions worker_options(const RunSettings& settings,
   return options;
 }
 
+void run_here(Agent& agent, const fs::path& folder) {
+  try {
+    agent.run(should_leave);
+  } catch (const std::exception&) {
+    std::error_code unknown;
+    if (fs::exists(folder, unknown) || unknown) throw;
+    throw Error(ErrorKind::io,
+                fmt::format("the data folder {} is gone: attach again",
+                            folder.string()));
+  }
+}
+
 }  // namespace
 
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
+  expect_user_name(options.name);
   ProjectAddress address = parse_project_address(options.address);
   DataFolder folder(dir);
   Project project = fetch_project(address, make_curl_transfer);
+  std::vector<Project> attached = folder.projects();
+  expect_no_stranger(attached, project, address);
   if (!options.account.empty()) folder.adopt_account(options.account);
   PublicKey account = folder.account_key().public_key();
+  folder.host_key();  // made now, so that `run` can miss it
+  auto known = known_project(attached, project.id);
   project.user_name = options.name;
-  if (options.name.empty()) project.user_name = known_name(folder, project.id);
+  if (options.name.empty() && known) project.user_name = known->user_name;
   folder.add_project(project);
+  bool is_first = address.fingerprint.empty() && !known;
   if (as_json) {
     json row = project_json(project);
     row["account"] = account.hex();
-    row["seen_for_the_first_time"] = address.fingerprint.empty();
+    row["seen_for_the_first_time"] = is_first;
     fmt::print("{}\n", row.dump());
     return;
   }
   fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
              project.statement.name, project.url, fingerprint(project.id),
-             address.fingerprint.empty()
+             is_first
                  ? " (seen for the first time, and pinned: compare it with "
                    "the project's)"
                  : "",
@@ -121,24 +117,36 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
 }
 
 void detach(const fs::path& dir, const std::string& url, bool as_json) {
-  DataFolder folder(dir);
+  DataFolder folder = DataFolder::open(dir);
   FileLock lock = folder.lock();
-  Project project = choose_project(folder, url);
+  Project project =
+      choose_project(folder.projects(), url, "detach FINGERPRINT");
+  std::uint64_t given_up = unfinished_results(folder, project.id);
   folder.remove_project(project);
   if (as_json) {
-    fmt::print("{}\n", project_json(project).dump());
+    json row = project_json(project);
+    row["given_up"] = given_up;
+    fmt::print("{}\n", row.dump());
     return;
   }
-  fmt::print("detached from {} at {}\n", project.statement.name, project.url);
+  fmt::print("detached from {} at {}: {} given up; account.key is kept in {}\n",
+             project.statement.name, project.url,
+             count_text(given_up, "unfinished result"), folder.root().string());
 }
 
 void run_agent(const fs::path& dir, const std::string& project_name,
                const RunSettings& settings, ResultTamper* tamper) {
-  DataFolder folder(dir);
+  DataFolder folder = DataFolder::open(dir);
   FileLock lock = folder.lock();
-  Project project = choose_project(folder, project_name);
+  Project project =
+      choose_project(folder.projects(), project_name, "--project FINGERPRINT");
   start_logging(LogLevel::info,
                 RotatingLog{log_file(folder.root()).string(), kLogBytes});
+  if (!folder.has_host_key()) {
+    log_warning("new_computer", {{"why",
+                                  "host.key is missing: this computer "
+                                  "joins as a new one"}});
+  }
   Identity identity{project.id,        folder.account_key(), folder.host_key(),
                     project.user_name, host_name(),          platform_text()};
   SystemClock clock;
@@ -167,12 +175,17 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                        {"device", settings.device},
                        {"tasks", settings.tasks}});
   Agent agent(parts);
-  agent.run(should_leave);
-  log_info("left", {{"reported", agent.state().counters.reported}});
+  std::uint64_t before = agent.state().counters.reported;
+  run_here(agent, parts.folder);
+  std::uint64_t reported = agent.state().counters.reported - before;
+  log_info("left", {{"reported", reported}});
+  // The terminal may be gone: SIGHUP.
+  std::fputs((farewell_text(reported, agent.state().tasks) + "\n").c_str(),
+             stderr);
 }
 
 void show_status(const fs::path& dir, bool as_json) {
-  Status status = read_status(DataFolder(dir), SystemClock().unix_ms());
+  Status status = read_status(DataFolder::open(dir), SystemClock().unix_ms());
   fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
 }
 
@@ -183,7 +196,7 @@ void pause(const fs::path& dir, const std::string& duration, bool as_json) {
     auto length = parse_duration(duration).count() * 1000;
     pause = {now, now + static_cast<std::int64_t>(length)};
   }
-  DataFolder(dir).set_pause(pause);
+  DataFolder::open(dir).set_pause(pause);
   if (as_json) {
     json until = pause.until == 0 ? json(nullptr) : json(pause.until);
     fmt::print("{}\n", json{{"paused", true}, {"until", until}}.dump());
@@ -193,13 +206,18 @@ void pause(const fs::path& dir, const std::string& duration, bool as_json) {
 }
 
 void resume(const fs::path& dir, bool as_json) {
-  DataFolder(dir).set_pause(std::nullopt);
+  DataFolder::open(dir).set_pause(std::nullopt);
   fmt::print("{}\n",
              as_json ? json{{"paused", false}}.dump() : std::string("resumed"));
 }
 
 void show_log(const fs::path& dir, std::size_t lines, bool follow) {
-  LogReader log(DataFolder(dir).root());
+  fs::path folder = DataFolder::open(dir).root();
+  LogReader log(folder);
+  if (!log.exists()) {
+    fmt::print(stderr, "no log yet in {}: quorate-client run writes it\n",
+               folder.string());
+  }
   fmt::print("{}", log.last(lines));
   if (!follow) return;
   catch_signals();
@@ -213,37 +231,6 @@ void show_log(const fs::path& dir, std::size_t lines, bool follow) {
 void run_ui(const fs::path& dir, const UiOptions& options) {
   catch_signals();
   serve_ui(dir, options, should_leave);
-}
-
-void show_prefs(const fs::path& dir, bool as_json) {
-  Prefs prefs = load_prefs(DataFolder(dir).prefs_file());
-  fmt::print("{}", as_json ? prefs_json(prefs) + "\n" : prefs_text(prefs));
-}
-
-void set_pref(const fs::path& dir, const std::string& key,
-              const std::string& value, bool as_json) {
-  const PrefInfo& info = pref_info(key);
-  fs::path file = DataFolder(dir).prefs_file();
-  Prefs prefs = load_prefs(file);
-  set(prefs, info, value);
-  save_prefs(file, prefs);
-  fmt::print("{}\n", as_json ? prefs_json(prefs) : key + " " + value);
-}
-
-void reset_prefs(const fs::path& dir, const std::string& key, bool as_json) {
-  fs::path file = DataFolder(dir).prefs_file();
-  Prefs prefs;
-  if (!key.empty()) {
-    const PrefInfo& info = pref_info(key);
-    prefs = load_prefs(file);
-    set(prefs, info, value_text(Prefs{}, info));
-  }
-  save_prefs(file, prefs);
-  if (as_json) {
-    fmt::print("{}\n", prefs_json(prefs));
-    return;
-  }
-  fmt::print("{} as by default\n", key.empty() ? "all preferences are" : key);
 }
 
 }  // namespace quorate::client

@@ -1,10 +1,15 @@
 #include "client/data_folder.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
+
+#include <pwd.h>
 
 namespace quorate::client {
 namespace {
@@ -24,6 +29,23 @@ void make_private_folder(const fs::path& folder) {
   }
 }
 
+std::string user_name(uid_t user) {
+  const passwd* entry = ::getpwuid(user);
+  return entry != nullptr ? entry->pw_name : std::to_string(user);
+}
+
+void expect_access(const fs::path& folder) {
+  if (::access(folder.c_str(), R_OK | W_OK | X_OK) == 0) return;
+  if (errno != EACCES) throw_errno("use folder " + folder.string());
+  struct stat status {};
+  std::string owner = "somebody else";
+  if (::stat(folder.c_str(), &status) == 0) owner = user_name(status.st_uid);
+  throw Error(ErrorKind::denied,
+              fmt::format("folder {} belongs to {}, you are {}: use --dir or "
+                          "your own account",
+                          folder.string(), owner, user_name(::getuid())));
+}
+
 PrivateKey load_or_make_key(const fs::path& file) {
   if (fs::exists(file)) return PrivateKey::load(file.string());
   PrivateKey key = PrivateKey::generate();
@@ -35,6 +57,20 @@ PrivateKey load_or_make_key(const fs::path& file) {
 
 DataFolder::DataFolder(fs::path root) : root_(std::move(root)) {
   make_private_folder(root_);
+  expect_access(root_);
+}
+
+DataFolder DataFolder::open(const fs::path& root) {
+  std::error_code unknown;
+  if (!fs::exists(root, unknown) && !unknown) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data folder {}: there is none, so no project is "
+                            "attached: check --dir, or quorate-client attach "
+                            "URL",
+                            root.string()));
+  }
+  if (unknown) expect_access(root);
+  return DataFolder(root);
 }
 
 PrivateKey DataFolder::account_key() const {
@@ -43,6 +79,10 @@ PrivateKey DataFolder::account_key() const {
 
 PrivateKey DataFolder::host_key() const {
   return load_or_make_key(root_ / "host.key");
+}
+
+bool DataFolder::has_host_key() const {
+  return fs::exists(root_ / "host.key");
 }
 
 void DataFolder::adopt_account(const fs::path& file) const {
@@ -62,7 +102,18 @@ void DataFolder::adopt_account(const fs::path& file) const {
 }
 
 FileLock DataFolder::lock() const {
-  return FileLock(root_ / "lock");
+  fs::path file = root_ / "lock";
+  try {
+    return FileLock(file);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::denied) throw;
+    std::string holder = read_text_file(file, 64);
+    throw Error(ErrorKind::denied,
+                fmt::format("an agent (process {0}) already works in {1}; stop "
+                            "it with Ctrl-C there or kill {0}, or use --dir "
+                            "OTHER",
+                            holder, root_.string()));
+  }
 }
 
 std::optional<Pause> DataFolder::pause(std::int64_t unix_ms) const {

@@ -17,18 +17,22 @@ namespace quorate::client {
 
 class DataFolder {
  public:
-  // Makes the folder if it is not there. Throws io.
+  // Makes the folder if it is not there. Throws io, or denied for another
+  // user's.
   explicit DataFolder(fs::path root);
+  // The same of one that is there. Throws usage for a name mistyped.
+  static DataFolder open(const fs::path& root);
 
   // The keys, made when they are not there yet. Throw io, corrupt, denied.
   PrivateKey account_key() const;
   PrivateKey host_key() const;
+  bool has_host_key() const;
   // Makes the key in `file` the account of this folder. Throws denied if it
   // already has another one.
   void adopt_account(const fs::path& file) const;
 
   // Held by whoever works with the projects. Throws denied, naming the process
-  // that holds it.
+  // that holds it and how to stop it.
   FileLock lock() const;
 
   // The pause that holds at `unix_ms`, if any.

@@ -46,6 +46,10 @@ fs::path log_file(const fs::path& folder) {
   return folder / "client.log";
 }
 
+bool LogReader::exists() const {
+  return inode_of(log_file(folder_)) != 0;
+}
+
 std::string LogReader::last(std::size_t lines) {
   std::string older = read_if_there(older_file(folder_));
   inode_ = inode_of(log_file(folder_));

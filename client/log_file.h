@@ -17,6 +17,8 @@ class LogReader {
  public:
   explicit LogReader(fs::path folder) : folder_(std::move(folder)) {}
 
+  // Whether anything was ever logged here.
+  bool exists() const;
   // The last `lines` lines; from here on, more() goes on. Empty when there is
   // no log yet. Throws io.
   std::string last(std::size_t lines);

@@ -64,11 +64,8 @@ class PartFile {
 void expect_room(const ObjectRef& object, const fs::path& part) {
   std::uint64_t room = free_space(part.parent_path());
   if (room < object.size || room - object.size < kDiskReserveBytes) {
-    throw Error(
-        ErrorKind::unavailable,
-        fmt::format("{}: it has {} bytes and the disk of {} only {} "
-                    "left: free some space",
-                    describe(object), object.size, part.string(), room));
+    throw Error(ErrorKind::io,
+                little_disk_text(part.parent_path(), room, object.size));
   }
 }
 
@@ -137,6 +134,16 @@ std::uint64_t uploaded_size(ProjectApi& api, ResultId result) {
 }
 
 }  // namespace
+
+std::string little_disk_text(const fs::path& folder, std::uint64_t room,
+                             std::uint64_t needed) {
+  constexpr std::uint64_t kMega = 1'000'000;
+  return fmt::format(
+      "too little disk at {}: {} MB free, {} MB are needed and {} MB kept "
+      "free: free some, or use --dir elsewhere",
+      folder.string(), room / kMega, (needed + kMega - 1) / kMega,
+      kDiskReserveBytes / kMega);
+}
 
 void download_object(ProjectApi& api, const ObjectRef& object,
                      const fs::path& part) {

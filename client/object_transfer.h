@@ -11,9 +11,13 @@ namespace quorate::client {
 // Downloads an object to `part`, going on from what is already there. On
 // return the file has exactly the object's bytes. Throws unavailable (the part
 // stays), corrupt when the server has not got it or sent other bytes (the part
-// is removed), io.
+// is removed), io (also when the disk would be full: then before it begins).
 void download_object(ProjectApi& api, const ObjectRef& object,
                      const fs::path& part);
+
+// What is said when `room` bytes of a disk are too few for `needed` more.
+std::string little_disk_text(const fs::path& folder, std::uint64_t room,
+                             std::uint64_t needed);
 
 struct UploadAnswer {
   bool is_stored = false;  // else the project knows no such result

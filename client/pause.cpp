@@ -1,18 +1,20 @@
 #include "client/pause.h"
 
 #include <charconv>
-#include <ctime>
+#include <limits>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/local_time.h"
 
 namespace quorate::client {
 namespace {
 
 // A clock that is set a little is still the same clock.
 constexpr std::int64_t kSlackMs = 60'000;
+constexpr std::int64_t kShortMs = 600'000;
 
 double seconds_of(char unit) {
   switch (unit) {
@@ -29,11 +31,11 @@ double seconds_of(char unit) {
   }
 }
 
-std::tm local_time(std::int64_t unix_ms) {
-  auto seconds = static_cast<std::time_t>(unix_ms / 1000);
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
-  return local;
+[[noreturn]] void refuse_duration(std::string_view text) {
+  throw Error(ErrorKind::usage,
+              fmt::format("duration: expected one like 90s, 45m, 1h30m or 1d, "
+                          "at most 30d, found \"{}\"",
+                          text.substr(0, 40)));
 }
 
 // The number at the start of `text`, which is cut off; nullopt if it is none.
@@ -50,17 +52,20 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
 }  // namespace
 
 Seconds parse_duration(std::string_view text) {
-  std::uint32_t count = 0;
-  const char* end = text.data() + text.size();
-  auto [stop, failed] = std::from_chars(text.data(), end, count);
-  bool is_fine = failed == std::errc{} && stop + 1 == end;
-  Seconds duration{is_fine ? count * seconds_of(*stop) : 0.0};
-  if (duration <= Seconds(0) || duration > kLongestPause) {
-    throw Error(ErrorKind::usage,
-                fmt::format("duration: expected one like 90s, 45m, 2h or 1d, "
-                            "at most 30d, found \"{}\"",
-                            text.substr(0, 40)));
+  const char* at = text.data();
+  const char* end = at + text.size();
+  Seconds duration{0};
+  double last_unit = std::numeric_limits<double>::infinity();
+  while (at != end) {
+    std::uint32_t count = 0;
+    auto [stop, failed] = std::from_chars(at, end, count);
+    double unit = failed == std::errc{} && stop != end ? seconds_of(*stop) : 0;
+    if (unit == 0 || unit >= last_unit) refuse_duration(text);
+    last_unit = unit;
+    duration += Seconds(count * unit);
+    at = stop + 1;
   }
+  if (duration <= Seconds(0) || duration > kLongestPause) refuse_duration(text);
   return duration;
 }
 
@@ -90,6 +95,10 @@ std::string pause_text(const Pause& pause, std::int64_t unix_ms) {
   std::tm now = local_time(unix_ms);
   std::tm end = local_time(pause.until);
   bool is_today = now.tm_yday == end.tm_yday && now.tm_year == end.tm_year;
+  // Of a short pause the seconds matter.
+  if (pause.until - pause.since < kShortMs && is_today) {
+    return "until " + clock_text(pause.until);
+  }
   return is_today ? fmt::format("until {:%H:%M}", end)
                   : fmt::format("until {:%Y-%m-%d %H:%M}", end);
 }

@@ -17,7 +17,8 @@ struct Pause {
 // How long a pause may be asked for: 30 days.
 inline constexpr Seconds kLongestPause{30.0 * 86400};
 
-// "90s", "45m", "2h", "1d": over 0, at most kLongestPause. Throws usage.
+// "90s", "45m", "1h30m", "1d", greater units first: over 0, at most
+// kLongestPause. Throws usage.
 Seconds parse_duration(std::string_view text);
 
 // Whether it still holds. A clock that was set back to before its beginning
@@ -29,7 +30,8 @@ bool holds(const Pause& pause, std::int64_t unix_ms);
 std::string write_pause(const Pause& pause);
 Pause parse_pause(std::string_view text);
 
-// "until 14:05", with the date when it is not today's; "until resume".
+// "until 14:05", with the date when it is not today's, with the seconds when it
+// is short; "until resume".
 std::string pause_text(const Pause& pause, std::int64_t unix_ms);
 
 }  // namespace quorate::client

@@ -28,7 +28,7 @@ constexpr std::array kTable{
              "share of the time that they compute"},
     PrefInfo{"hours", &Prefs::hours, false, 0, 0,
              "when to compute: \"22:00-07:00\", \"mon-fri 22:00-07:00; "
-             "sat,sun 00:00-24:00\"; empty: always"},
+             "sat,sun 00:00-24:00\", or always"},
     PrefInfo{"on_battery", &Prefs::on_battery, false, 0, 0,
              "compute without mains power, too: yes or no"},
     PrefInfo{"max_load", &Prefs::max_load, true, 1, 100,
@@ -73,11 +73,12 @@ void set_text(Prefs& prefs, const PrefInfo& info, std::string Prefs::*member,
            fmt::format("{}", value.size()));
   }
   try {
-    parse_schedule(value);  // the only text there is
+    // The only text there is; no span at all is "always".
+    bool is_always = parse_schedule(value).empty();
+    prefs.*member = is_always ? "" : value;
   } catch (const Error& e) {
     throw Error(e.kind(), fmt::format("preference {}: {}", info.key, e.what()));
   }
-  prefs.*member = value;
 }
 
 void set_from_json(Prefs& prefs, const PrefInfo& info,
@@ -111,8 +112,12 @@ std::span<const PrefInfo> pref_table() {
 }
 
 const PrefInfo& pref_info(std::string_view key) {
-  const auto* found = std::find_if(kTable.begin(), kTable.end(),
-                                   [&](const auto& i) { return i.key == key; });
+  // "cpu-percent", as the option of `run` is called.
+  std::string name(key);
+  std::replace(name.begin(), name.end(), '-', '_');
+  const auto* found =
+      std::find_if(kTable.begin(), kTable.end(),
+                   [&](const auto& info) { return info.key == name; });
   if (found != kTable.end()) return *found;
   std::string known;
   for (const PrefInfo& info : kTable) known += fmt::format(" {}", info.key);
@@ -127,7 +132,7 @@ std::string value_text(const Prefs& prefs, const PrefInfo& info) {
     return prefs.**flag ? "yes" : "no";
   }
   if (const auto* text = std::get_if<std::string Prefs::*>(&info.member)) {
-    return prefs.**text;
+    return (prefs.**text).empty() ? "always" : prefs.**text;
   }
   return std::to_string(prefs.*std::get<std::uint32_t Prefs::*>(info.member));
 }
@@ -135,8 +140,10 @@ std::string value_text(const Prefs& prefs, const PrefInfo& info) {
 void set(Prefs& prefs, const PrefInfo& info, const std::string& value) {
   std::string found = fmt::format("\"{}\"", value.substr(0, 40));
   if (const auto* flag = std::get_if<bool Prefs::*>(&info.member)) {
-    if (value != "yes" && value != "no") refuse(info, "yes or no", found);
-    prefs.** flag = value == "yes";
+    bool is_yes = value == "yes" || value == "true" || value == "on";
+    bool is_no = value == "no" || value == "false" || value == "off";
+    if (!is_yes && !is_no) refuse(info, "yes or no", found);
+    prefs.** flag = is_yes;
   } else if (const auto* text =
                  std::get_if<std::string Prefs::*>(&info.member)) {
     set_text(prefs, info, *text, value);
@@ -144,6 +151,7 @@ void set(Prefs& prefs, const PrefInfo& info, const std::string& value) {
     std::uint64_t number = UINT64_MAX;
     const char* end = value.data() + value.size();
     auto [stop, failed] = std::from_chars(value.data(), end, number);
+    if (info.is_percent() && stop != end && *stop == '%') ++stop;
     if (failed != std::errc{} || stop != end) number = UINT64_MAX;
     set_number(prefs, info, std::get<std::uint32_t Prefs::*>(info.member),
                number, found);
@@ -194,8 +202,7 @@ std::string prefs_text(const Prefs& prefs) {
   for (const PrefInfo& info : kTable) {
     std::string value = value_text(prefs, info);
     bool is_chosen = value != value_text(defaults, info);
-    text += fmt::format("{:<13} {}{}\n{:<14}{}\n", info.key,
-                        value.empty() ? "\"\"" : value,
+    text += fmt::format("{:<13} {}{}\n{:<14}{}\n", info.key, value,
                         is_chosen ? "" : "  (default)", "", info.meaning);
   }
   return text;

@@ -36,12 +36,15 @@ struct PrefInfo {
   std::uint32_t least;
   std::uint32_t most;
   const char* meaning;
+
+  // Such a number may be written with a percent sign.
+  bool is_percent() const { return most == 100; }
 };
 std::span<const PrefInfo> pref_table();
-// Throws usage, naming the keys that there are.
+// "-" stands for "_" as well. Throws usage, naming the keys that there are.
 const PrefInfo& pref_info(std::string_view key);
 
-// "yes", "50", "22:00-07:00" or "" as set() takes it.
+// "yes", "50", "22:00-07:00" or "always", as set() takes it.
 std::string value_text(const Prefs& prefs, const PrefInfo& info);
 // Throws usage, naming key, expectation and what was found.
 void set(Prefs& prefs, const PrefInfo& info, const std::string& value);

@@ -3,9 +3,11 @@
 #include <csignal>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -30,7 +32,7 @@ struct Arguments {
   bool follow = false;
   UiOptions ui;
   std::string pref_key;
-  std::string pref_value;
+  std::vector<std::string> pref_value;  // words of one value
 
   fs::path folder() const {
     return dir.empty() ? default_data_folder() : fs::path(dir);
@@ -77,11 +79,14 @@ void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
 
 void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* command = add_command(app, arguments, "detach",
-                                  "Leave a project and remove its files",
+                                  "Leave a project: unfinished results are "
+                                  "given up, its files removed; account.key "
+                                  "and host.key stay",
                                   "detach https://example.org:8470");
   command
       ->add_option("URL", arguments.detach,
-                   "address or fingerprint of the project")
+                   "address of the project, or its fingerprint: the first 8 "
+                   "digits or more")
       ->required();
   add_json(command, arguments);
   command->callback([&] {
@@ -97,8 +102,10 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       add_command(app, arguments, "run", "Compute until told to stop (Ctrl-C)",
                   "run --threads 2 --cpu-percent 50");
   RunSettings& run = arguments.run;
-  command->add_option("--project", arguments.project,
-                      "address or fingerprint, when several are attached");
+  command->add_option(
+      "--project", arguments.project,
+      "address, or fingerprint from its first 8 digits on, when "
+      "several are attached");
   command->add_option("--device", run.device, "device that computes")
       ->capture_default_str();
   command->add_option("--tasks", run.tasks, "results computed at the same time")
@@ -133,9 +140,13 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* pausing = add_command(
       app, arguments, "pause",
       "Stop computing, also after a restart, until resume or for a while",
-      "pause --for 2h");
-  pausing->add_option("--for", arguments.pause_for,
-                      "how long: 90s, 45m, 2h, 1d (default: until resume)");
+      "pause 1h30m");
+  CLI::Option* for_option =
+      pausing->add_option("--for", arguments.pause_for, "the same");
+  pausing
+      ->add_option("DURATION", arguments.pause_for,
+                   "how long: 90s, 45m, 1h30m, 1d (default: until resume)")
+      ->excludes(for_option);
   add_json(pausing, arguments);
   pausing->callback([&] {
     action = [&] {
@@ -169,7 +180,8 @@ void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
       app, arguments, "ui",
       "Serve a page for your browser, on this machine only, until Ctrl-C",
       "ui --open");
-  command->add_option("--port", arguments.ui.port, "default: any free one");
+  command->add_option("--port", arguments.ui.port, "default: any free one")
+      ->check(CLI::Range(0, 65535));
   command->add_flag("--open", arguments.ui.should_open,
                     "open it in the browser");
   add_json(command, arguments);
@@ -196,12 +208,15 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
                                   "prefs set max_load 25");
   setting->add_option("KEY", arguments.pref_key, "one that `prefs` shows")
       ->required();
-  setting->add_option("VALUE", arguments.pref_value, "its new value")
+  setting
+      ->add_option("VALUE", arguments.pref_value,
+                   "its new value; of several words, as hours may be")
       ->required();
   add_json(setting, arguments);
   setting->callback([&] {
     action = [&] {
-      set_pref(arguments.folder(), arguments.pref_key, arguments.pref_value,
+      set_pref(arguments.folder(), arguments.pref_key,
+               fmt::format("{}", fmt::join(arguments.pref_value, " ")),
                arguments.as_json);
     };
   });
@@ -223,6 +238,26 @@ commandline::Lister list_of_names() {
     for (const PrefInfo& info : pref_table()) keys.emplace_back(info.key);
     return keys;
   };
+}
+
+// What is wrong with a command line.
+std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
+  std::vector<std::string> unknown = app.remaining();
+  if (app.get_subcommands().empty() && !unknown.empty()) {
+    return fmt::format("there is no command \"{}\"", unknown.front());
+  }
+  return error.what();
+}
+
+// "quorate-client prefs set --help": of the command that was meant.
+std::string help_of(const CLI::App& app) {
+  std::string text = app.get_name();
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    text += " " + command->get_name();
+  }
+  return text + " --help";
 }
 
 // Runs what the arguments ask for; the last catch of the program.
@@ -248,6 +283,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
       "Example:\n  quorate-client attach https://example.org:8470\n"
       "  quorate-client run");
   app.require_subcommand(1);
+  app.set_version_flag("--version", QUORATE_VERSION);
   Arguments arguments;
   Action action;
   app.add_option("--dir", arguments.dir, "data folder");
@@ -264,8 +300,8 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    fmt::print(stderr, "{}: read the command line: {}: see {} --help\n", name,
-               e.what(), name);
+    fmt::print(stderr, "{}: read the command line: {}: see {}\n", name,
+               complaint(app, e), help_of(app));
     return 2;
   }
   start_logging(LogLevel::info);

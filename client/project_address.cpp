@@ -1,6 +1,8 @@
 #include "client/project_address.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include <fmt/format.h>
 
@@ -40,22 +42,58 @@ std::string parse_fingerprint(std::string_view text, std::string_view whole) {
   return digits;
 }
 
+// "http//host" and the like: the scheme that was meant, else empty.
+std::string_view mistyped_scheme(std::string_view text) {
+  if (text.find("://") != std::string_view::npos) return "";
+  for (std::string_view scheme : {"https", "http"}) {
+    if (text.rfind(scheme, 0) != 0) continue;
+    std::string_view rest = text.substr(scheme.size());
+    bool has_marks = !rest.empty() && (rest[0] == '/' || rest[0] == ':');
+    // A host may be called "http", as in "http:8470".
+    if (has_marks && rest.find('/') < 2) return scheme;
+  }
+  return "";
+}
+
+// authority: "host", "host:8470" or "[::1]:8470", perhaps with a path.
+void expect_port(std::string_view authority, std::string_view whole) {
+  authority = authority.substr(0, authority.find('/'));
+  std::size_t bracket = authority.rfind(']');
+  std::size_t colon =
+      authority.find(':', bracket == std::string_view::npos ? 0 : bracket);
+  if (colon == std::string_view::npos) return;
+  std::string_view port = authority.substr(colon + 1);
+  std::uint32_t number = 0;
+  const char* end = port.data() + port.size();
+  auto [stop, failed] = std::from_chars(port.data(), end, number);
+  if (failed != std::errc{} || stop != end || number < 1 || number > 65535) {
+    refuse(whole, fmt::format("port {}: expected 1 to 65535", port));
+  }
+}
+
 std::string parse_url(std::string_view text, std::string_view whole) {
+  if (auto scheme = mistyped_scheme(text); !scheme.empty()) {
+    refuse(whole, fmt::format("did you mean {}://?", scheme));
+  }
   std::string url(text);
   if (url.find("://") == std::string::npos) url = "https://" + url;
-  while (!url.empty() && url.back() == '/') url.pop_back();
   std::size_t host = url.find("://") + 3;
-  std::string_view scheme = std::string_view(url).substr(0, host);
+  while (url.size() > host && url.back() == '/') url.pop_back();
+  std::string scheme = url.substr(0, host);
   if (scheme != "http://" && scheme != "https://") {
     refuse(whole, "the scheme is neither http nor https");
+  }
+  if (host == url.size() || url[host] == '/' || url[host] == ':') {
+    refuse(whole, "no host");
   }
   bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
     return c > ' ' && c < 0x7f && c != '"' && c != '\\';
   });
-  if (host >= url.size() || url[host] == '/' || url.size() > kMostUrl ||
-      !is_plain) {
-    refuse(whole, "no host in it, or characters that no URL has");
+  if (!is_plain) refuse(whole, "characters that no URL has");
+  if (url.size() > kMostUrl) {
+    refuse(whole, fmt::format("longer than {} characters", kMostUrl));
   }
+  expect_port(std::string_view(url).substr(host), whole);
   return url;
 }
 

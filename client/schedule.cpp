@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <ctime>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "client/local_time.h"
 
 namespace quorate::client {
 namespace {
@@ -111,15 +111,14 @@ bool covers(const Span& span, WeekTime now) {
 }  // namespace
 
 WeekTime week_time(std::int64_t unix_ms) {
-  auto seconds = static_cast<std::time_t>(unix_ms / 1000);
-  std::tm local{};
-  ::localtime_r(&seconds, &local);
+  std::tm local = local_time(unix_ms);
   return {(local.tm_wday + 6) % 7, local.tm_hour * 60 + local.tm_min};
 }
 
 Schedule parse_schedule(std::string_view text) {
   Schedule schedule;
   std::string_view left = trimmed(text);
+  if (left == "always") return {};
   while (!left.empty()) {
     std::string_view part = trimmed(take_until(left, ';'));
     if (schedule.size() == kMostSpans) refuse("more than 16 spans");

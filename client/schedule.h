@@ -1,7 +1,8 @@
 // The hours in which a machine may compute, as a person writes them:
 //   22:00-07:00                       every day; past midnight is fine
 //   mon-fri 22:00-07:00; sat,sun 00:00-24:00
-// A day is the one on which the span begins.
+// A day is the one on which the span begins. One that ends when it begins
+// (22:00-22:00) is a whole day. "always", like nothing at all, is all week.
 #pragma once
 
 #include <cstdint>

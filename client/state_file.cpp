@@ -197,6 +197,8 @@ void write_activity(const fs::path& file, const Activity& activity) {
   Json json{{"pid", activity.pid},
             {"device", activity.device},
             {"trouble", activity.trouble},
+            {"away", activity.is_away},
+            {"no_work", activity.no_work},
             {"rest", activity.rest},
             {"why", activity.why},
             {"threads", activity.threads},
@@ -214,6 +216,8 @@ Activity read_activity(const fs::path& file) {
     json.at("pid").get_to(activity.pid);
     json.at("device").get_to(activity.device);
     json.at("trouble").get_to(activity.trouble);
+    json.at("away").get_to(activity.is_away);
+    json.at("no_work").get_to(activity.no_work);
     json.at("rest").get_to(activity.rest);
     json.at("why").get_to(activity.why);
     json.at("threads").get_to(activity.threads);

@@ -55,11 +55,14 @@ struct TaskActivity {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
   bool is_busy = false;  // with a transfer, or its signature
+  bool is_kept = false;  // no agent runs, and there is a checkpoint
 };
 struct Activity {
   int pid = 0;
   std::string device;
-  std::string trouble;  // what keeps it from working as it should; empty: none
+  std::string trouble;   // what keeps it from working as it should; empty: none
+  bool is_away = false;  // the project; `trouble` says since when
+  std::string no_work;   // that the project has none; empty: it has
   std::string rest = "none";  // name_of(Rest)
   std::string why;            // it rests
   std::uint32_t threads = 0;  // of each task
@@ -83,7 +86,8 @@ Standing read_standing(const fs::path& file);
 // Replaces the file at once but without waiting for the disk: nothing depends
 // on it. Throws io.
 void write_activity(const fs::path& file, const Activity& activity);
-// An Activity with pid 0 when there is no readable file.
+// An Activity with pid 0 when there is no readable file; so it is, but with the
+// tasks, when the agent has left.
 Activity read_activity(const fs::path& file);
 
 }  // namespace quorate::client

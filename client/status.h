@@ -1,4 +1,4 @@
-// What `quorate-client status` shows.
+// What `quorate-client status` shows; its words are in status_text.h.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,9 @@ namespace quorate::client {
 struct ProjectStatus {
   Project project;
   Counters counters;
-  Activity activity;  // pid 0: no agent runs
-  Standing standing;  // asked 0: never heard
+  Activity activity;          // pid 0: no agent runs
+  Standing standing;          // asked 0: never heard
+  std::string state_trouble;  // why state.json cannot be read; else empty
   std::vector<TaskActivity> tasks;
 };
 struct Status {
@@ -29,8 +30,10 @@ struct Status {
 // Reads the files of the folder; an agent may be running. Throws io, corrupt.
 Status read_status(const DataFolder& folder, std::int64_t unix_ms);
 
-std::string status_json(const Status& status);
-// For people.
-std::string status_text(const Status& status);
+// Results of a project that were begun here and are not reported; 0 when the
+// books cannot be read.
+std::uint64_t unfinished_results(const DataFolder& folder,
+                                 const ProjectId& project);
 
+std::string status_json(const Status& status);
 }  // namespace quorate::client

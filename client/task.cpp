@@ -1,5 +1,6 @@
 #include "client/task.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "client/settings.h"
@@ -77,6 +78,7 @@ Step next(const Task& task, const Situation& situation) {
 void enter(Task& task, TaskState state) {
   task.state = state;
   task.attempts = 0;
+  task.obstacle.clear();
   task.retry_at = {};
 }
 
@@ -89,6 +91,13 @@ bool is_on_its_way(const Task& task) {
   return task.state == TaskState::computed ||
          task.state == TaskState::uploading ||
          task.state == TaskState::reporting;
+}
+
+std::uint64_t count_unfinished(const std::vector<Task>& tasks) {
+  auto count = std::count_if(tasks.begin(), tasks.end(), [](const Task& task) {
+    return is_uncomputed(task) || is_on_its_way(task);
+  });
+  return static_cast<std::uint64_t>(count);
 }
 
 }  // namespace quorate::client

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "workunits/assignment.h"
@@ -45,6 +46,7 @@ struct Task {
   bool was_doubted = false;    // its objects were hashed, and fetched, again
   std::string upload_session;  // under which the payload is complete
   std::uint32_t attempts = 0;  // of the present state that failed
+  std::string obstacle;        // of this machine that they met: a full disk
   Instant retry_at{};
 
   ResultId id() const { return assignment.result; }
@@ -70,5 +72,7 @@ void enter(Task& task, TaskState state);
 bool is_uncomputed(const Task& task);
 // True from the end of computing to the report.
 bool is_on_its_way(const Task& task);
+// How many are either.
+std::uint64_t count_unfinished(const std::vector<Task>& tasks);
 
 }  // namespace quorate::client

@@ -7,24 +7,8 @@ const kPollMillis = 2000;
 const token = location.pathname.split('/')[1];
 
 const byId = (id) => document.getElementById(id);
-const kStates = {
-  ready: 'waits for a worker', computing: 'computing',
-  computed: 'is being signed', reporting: 'is being reported',
-  reported: 'reported, not yet judged', failed: 'given up', closed: 'done',
-};
-
 function megabytes(bytes) {
   return `${(bytes / 1e6).toFixed(1)} MB`;
-}
-
-function stateText(task) {
-  if (task.state === 'needs_files') {
-    return task.busy ? 'downloading' : 'waits for its files';
-  }
-  if (task.state === 'uploading') {
-    return task.busy ? 'uploading' : 'waits to be uploaded';
-  }
-  return kStates[task.state] || task.state;
 }
 
 function setText(node, text) {
@@ -48,6 +32,7 @@ function showFigures(list, project) {
     figure(list, 'Valid', standing.valid);
     figure(list, 'Invalid', standing.invalid);
     figure(list, 'Pending', standing.pending);
+    figure(list, 'Too late or failed', standing.errors);
     figure(list, 'Credit', standing.credit.toFixed(3));
   }
   figure(list, 'Reported', project.reported);
@@ -59,7 +44,7 @@ function showFigures(list, project) {
 function taskItem(task) {
   const item = byId('task').content.cloneNode(true);
   item.querySelector('.what').textContent =
-      `Result ${task.result}: ${stateText(task)}`;
+      `Result ${task.result}: ${task.text}`;
   const bar = item.querySelector('progress');
   bar.hidden = task.steps === 0;
   bar.value = task.steps === 0 ? 0 : task.step / task.steps;
@@ -80,15 +65,17 @@ function projectCard(project) {
   find('.name').textContent = project.name;
   find('.agent').textContent = project.running ?
       `${project.url} – ${project.device || 'starting'}, ` +
-          `${project.threads} threads a task, ${project.cpu_percent} % of the time` :
+          `${project.threads} ${project.threads === 1 ? 'thread' : 'threads'} ` +
+          `a task, ${project.cpu_percent} % of the time` :
       `${project.url} – no agent is running: quorate-client run`;
   const trouble = find('.trouble');
-  trouble.hidden = project.trouble === '';
-  trouble.textContent = project.trouble;
+  trouble.textContent = project.trouble || project.state_trouble;
+  trouble.hidden = trouble.textContent === '';
   showFigures(find('.figures'), project);
   const runs = project.standing ? project.standing.runs : [];
   find('.runs').append(...runs.map(runItem));
-  find('.rest').textContent = project.why ? `Rests: ${project.why}` : '';
+  find('.rest').textContent = project.why ? `Rests: ${project.why}` :
+      project.no_work ? `Waits: ${project.no_work}` : '';
   find('.tasks').append(...project.tasks.map(taskItem));
   return card;
 }
@@ -111,10 +98,7 @@ function showPrefs(prefs) {
 }
 
 function show(status) {
-  const resting = status.projects.some((project) => project.why !== '');
-  const running = status.projects.some((project) => project.running);
-  setText(byId('state'), !running ? 'no agent is running' :
-      resting ? 'resting' : 'at work');
+  setText(byId('state'), status.headline);
   showPause(status);
   showPrefs(status.prefs);
   byId('no-project').hidden = status.projects.length > 0;

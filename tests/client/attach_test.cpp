@@ -89,6 +89,64 @@ TEST_CASE("the fingerprint decides which project it may be") {
       doctest::Contains(right.c_str()), Error);
 }
 
+// Answers at one address, or not at all.
+TransferMaker only_at(const std::string& url, const Bytes& bytes) {
+  return [url, bytes](const CurlOptions& options) -> std::unique_ptr<Transfer> {
+    if (options.base_url != url) {
+      throw Error(ErrorKind::unavailable, "SSL connection timeout");
+    }
+    return std::make_unique<StatementServer>(bytes);
+  };
+}
+
+TEST_CASE("an address without TLS is told from one where nobody answers") {
+  Bytes bytes = sealed(sample_statement());
+  ProjectAddress address = parse_project_address("host:1");
+  CHECK_THROWS_WITH_AS(
+      fetch_project(address, only_at("http://host:1", bytes)),
+      doctest::Contains("it answers no TLS: if the project's address begins "
+                        "with http://, type http://host:1"),
+      Error);
+  CHECK_THROWS_WITH_AS(fetch_project(address, only_at("http://other:1", bytes)),
+                       doctest::Contains("timeout: check the address"), Error);
+}
+
+TEST_CASE("another project at a known address is not taken unasked") {
+  Project known;
+  known.statement.name = "My project";
+  known.url = "http://host:1";
+  known.id = test::filled<ProjectId>(0x57);
+  Project other = known;
+  other.statement.name = "Other";
+  other.id = test::filled<ProjectId>(0x59);
+  ProjectAddress bare = parse_project_address("http://host:1");
+  CHECK_THROWS_WITH_AS(
+      expect_no_stranger({known}, other, bare),
+      doctest::Contains(
+          "this address was \"My project\" 57575757…, now \"Other\" 59595959… "
+          "answers: if that is intended: quorate-client attach "
+          "http://host:1#59595959595959595959595959595959"),
+      Error);
+  expect_no_stranger({}, other, bare);
+  expect_no_stranger({known}, known, bare);
+  expect_no_stranger({known, other}, other, bare);
+  expect_no_stranger(
+      {known}, other,
+      parse_project_address("http://host:1#" + fingerprint(other.id)));
+  known.url = "http://host:2";
+  expect_no_stranger({known}, other, bare);
+}
+
+TEST_CASE("a name that no project would take is refused before it is asked") {
+  expect_user_name("");
+  expect_user_name("Zoë " + std::string(58, 'x'));
+  CHECK_THROWS_WITH_AS(expect_user_name(std::string(65, 'x')),
+                       doctest::Contains("at most 64 bytes, found 65"), Error);
+  CHECK_THROWS_WITH_AS(expect_user_name("a\nb"),
+                       doctest::Contains("control character"), Error);
+  CHECK_THROWS_AS(expect_user_name("\x1b[31m"), Error);
+}
+
 TEST_CASE("false statements are refused") {
   Network network;
   protocol::ProjectStatement statement = sample_statement();

@@ -1,10 +1,12 @@
 #include "client/data_folder.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "client/status.h"
+#include "client/status_text.h"
 #include "tests/client/fake_server.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
@@ -46,6 +48,51 @@ TEST_CASE("two agents cannot use one folder") {
   CHECK_THROWS_WITH_AS(folder.lock(),
                        doctest::Contains(std::to_string(::getpid()).c_str()),
                        Error);
+}
+
+TEST_CASE("a lock that is held says who holds it and how to end that") {
+  test::TemporaryFolder root;
+  DataFolder folder(root.path());
+  FileLock lock = folder.lock();
+  std::string expected = fmt::format(
+      "an agent (process {0}) already works in {1}; stop it with Ctrl-C there "
+      "or kill {0}, or use --dir OTHER",
+      ::getpid(), root.path().string());
+  CHECK_THROWS_WITH_AS(folder.lock(), expected.c_str(), Error);
+}
+
+TEST_CASE("a folder that was mistyped is not made") {
+  test::TemporaryFolder root;
+  fs::path typo = root / "typo";
+  CHECK_THROWS_WITH_AS(DataFolder::open(typo),
+                       doctest::Contains("there is none"), Error);
+  CHECK_FALSE(fs::exists(typo));
+  CHECK(DataFolder::open(root.path()).root() == root.path());
+}
+
+TEST_CASE("a folder of another user is refused, naming both") {
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: needs root, to be somebody else for once");
+    return;
+  }
+  test::TemporaryFolder root;
+  fs::permissions(root.path(), fs::perms::owner_all);
+  pid_t child = ::fork();
+  if (child == 0) {
+    bool is_refused = false;
+    if (::setuid(65534) == 0) {
+      try {
+        DataFolder folder(root.path());
+      } catch (const Error& e) {
+        std::string what = e.what();
+        is_refused = what.find("belongs to root, you are") != std::string::npos;
+      }
+    }
+    ::_exit(is_refused ? 0 : 1);
+  }
+  int status = 1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("pause is remembered until resume") {

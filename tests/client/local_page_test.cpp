@@ -55,7 +55,10 @@ TEST_CASE_FIXTURE(Fixture, "the page and its files are served") {
         0);
   CHECK(get("app.js").status == 200);
   CHECK(get("style.css").status == 200);
-  CHECK(get("status").body.find("\"cpu_percent\": 100") != std::string::npos);
+  std::string status = get("status").body;
+  CHECK(status.find("\"cpu_percent\": 100") != std::string::npos);
+  CHECK(status.find("\"headline\": \"no agent is running\"") !=
+        std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Fixture, "no request is answered without the token") {

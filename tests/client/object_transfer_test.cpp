@@ -141,8 +141,14 @@ TEST_CASE_FIXTURE(Fixture, "wrong, missing and endless bytes are refused") {
 
 TEST_CASE_FIXTURE(Fixture, "an object larger than the disk is not begun") {
   object.size = std::uint64_t{1} << 62;
-  CHECK_THROWS_WITH_AS(download_object(api, object, part),
-                       doctest::Contains("free some space"), Error);
+  CHECK_THROWS_WITH_AS(
+      download_object(api, object, part),
+      doctest::Contains(
+          ("too little disk at " + folder.path().string()).c_str()),
+      Error);
+  CHECK(little_disk_text("/data", 6'258'688, 709) ==
+        "too little disk at /data: 6 MB free, 1 MB are needed and 67 MB kept "
+        "free: free some, or use --dir elsewhere");
 }
 
 TEST_CASE_FIXTURE(Fixture, "a fresh upload goes up in one piece") {

@@ -15,8 +15,11 @@ TEST_CASE("a duration is a number and a unit") {
   CHECK(parse_duration("45m") == Seconds(2700));
   CHECK(parse_duration("2h") == Seconds(7200));
   CHECK(parse_duration("30d") == kLongestPause);
-  for (const char* text : {"", "2", "h", "0h", "-1h", "2 h", "2hh", "31d",
-                           "4294967296s", "1.5h", "2w"}) {
+  CHECK(parse_duration("1h30m") == Seconds(5400));
+  CHECK(parse_duration("1d2h3m4s") == Seconds(93784));
+  for (const char* text :
+       {"", "2", "h", "0h", "-1h", "2 h", "2hh", "31d", "4294967296s", "1.5h",
+        "2w", "30m1h", "1h2h", "1h30", "30d1s"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(parse_duration(text),
                          doctest::Contains("expected one like"), Error);
@@ -61,8 +64,14 @@ TEST_CASE("a pause is read as it was written; else it is until resume") {
 
 TEST_CASE("a pause says when it ends") {
   CHECK(pause_text({}, kNow) == "until resume");
-  CHECK(pause_text({kNow, kNow + 1}, kNow).size() ==
+  constexpr std::int64_t kMinute = 60'000;
+  // Whichever zone this is, and however near midnight: one of both is today's.
+  std::int64_t now = kNow;
+  if (pause_text({now, now + kHour}, now).size() > 11) now += 2 * kHour;
+  CHECK(pause_text({now, now + kHour}, now).size() ==
         std::string("until 14:05").size());
+  CHECK(pause_text({now, now + kMinute}, now).size() ==
+        std::string("until 14:05:30").size());
   CHECK(pause_text({kNow, kNow + 72 * kHour}, kNow).size() ==
         std::string("until 2026-11-21 14:05").size());
 }

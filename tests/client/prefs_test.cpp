@@ -55,7 +55,10 @@ TEST_CASE("a value out of bounds is refused, naming key and bounds") {
       {"cores", "", "found \"\""},
       {"cores", "99999999999999999999999", "a whole number"},
       {"cpu_percent", "0", "from 1 to 100, found"},
-      {"on_battery", "true", "expected yes or no"},
+      {"on_battery", "maybe", "expected yes or no"},
+      {"cores", "2%", "found \"2%\""},
+      {"max_load", "%", "found \"%\""},
+      {"cpu_percent", "50%%", "found \"50%%\""},
       {"hours", "night", "preference hours: expected hours like"},
       {"down_kbps", "7", "from 8 to"},
       {"cache_mb", "1", "from 16 to"},
@@ -70,6 +73,33 @@ TEST_CASE("a value out of bounds is refused, naming key and bounds") {
   }
   CHECK_THROWS_WITH_AS(pref_info("colour"),
                        doctest::Contains("there are cores cpu_percent"), Error);
+}
+
+TEST_CASE("values as people write them") {
+  struct Row {
+    const char* key;
+    const char* value;
+    const char* kept;
+  };
+  const Row table[] = {
+      {"cpu-percent", "50%", "50"},
+      {"max_load", "25%", "25"},
+      {"on_battery", "true", "yes"},
+      {"on-battery", "off", "no"},
+      {"hours", "always", "always"},
+      {"hours", "", "always"},
+      {"hours", "mon-fri 22:00-07:00", "mon-fri 22:00-07:00"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.key);
+    CAPTURE(row.value);
+    Prefs prefs = all_changed();
+    set(prefs, pref_info(row.key), row.value);
+    CHECK(value_text(prefs, pref_info(row.key)) == row.kept);
+  }
+  Prefs prefs = all_changed();
+  set(prefs, pref_info("hours"), "always");
+  CHECK(prefs.hours.empty());
 }
 
 TEST_CASE("a hostile file is refused, naming key and place") {

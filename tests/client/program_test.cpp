@@ -46,6 +46,31 @@ TEST_CASE("wrong usage is told apart from failure") {
   CHECK(run({"pause", "--for", "soon", "--dir", dir}) == 2);
   CHECK(run({"log", "--lines", "3", "--dir", dir}) == 0);  // there is none yet
   CHECK(run({"log", "--lines", "-3", "--dir", dir}) == 2);
+  CHECK(run({"pause", "1h30m", "--dir", dir}) == 0);
+  CHECK(run({"pause", "1h", "--for", "2h", "--dir", dir}) == 2);
+  CHECK(run({"ui", "--port", "80000", "--dir", dir}) == 2);
+  CHECK(run({"--version"}) == 0);
+  CHECK(run({"attach", "http://127.0.0.1:1", "--name", std::string(65, 'x'),
+             "--dir", dir}) == 2);
+}
+
+TEST_CASE("only attach and ui make a data folder") {
+  test::TemporaryFolder folder;
+  fs::path typo = folder / "typo";
+  for (std::vector<std::string> words :
+       std::vector<std::vector<std::string>>{{"status"},
+                                             {"log"},
+                                             {"run"},
+                                             {"pause"},
+                                             {"resume"},
+                                             {"prefs"},
+                                             {"prefs", "set", "cores", "2"},
+                                             {"detach", "http://x"}}) {
+    CAPTURE(words[0]);
+    words.insert(words.end(), {"--dir", typo.string()});
+    CHECK(run(words) == 2);
+    CHECK_FALSE(fs::exists(typo));
+  }
 }
 
 TEST_CASE("preferences are set and reset") {
@@ -57,6 +82,9 @@ TEST_CASE("preferences are set and reset") {
   CHECK(load_prefs(file).cores == 2);
   CHECK(load_prefs(file).max_load == 30);
   CHECK(run({"prefs", "--dir", dir, "--json"}) == 0);
+  CHECK(run({"prefs", "set", "hours", "mon-fri", "22:00-07:00", "--dir",
+             dir}) == 0);
+  CHECK(load_prefs(file).hours == "mon-fri 22:00-07:00");
   CHECK(run({"prefs", "set", "cores", "many", "--dir", dir}) == 2);
   CHECK(run({"prefs", "set", "colour", "2", "--dir", dir}) == 2);
   CHECK(run({"prefs", "set", "cores", "--dir", dir}) == 2);

@@ -33,6 +33,33 @@ TEST_CASE("what is no project address is refused") {
   }
 }
 
+TEST_CASE("a refusal says what is wrong, or what may be meant") {
+  struct Row {
+    const char* text;
+    const char* expected;
+  };
+  const Row table[] = {
+      {"", "no host"},
+      {"http://", "no host"},
+      {"http:///", "no host"},
+      {"https://:8470", "no host"},
+      {"http//127.0.0.1:8501", "did you mean http://?"},
+      {"https:/example.org", "did you mean https://?"},
+      {"http://127.0.0.1:99999", "port 99999: expected 1 to 65535"},
+      {"127.0.0.1:0", "port 0: expected 1 to 65535"},
+      {"http://[::1]:x/", "port x: expected 1 to 65535"},
+      {"https://a b", "characters that no URL has"},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.text);
+    CHECK_THROWS_WITH_AS(parse_project_address(row.text),
+                         doctest::Contains(row.expected), Error);
+  }
+  CHECK(parse_project_address("http:8470").url == "https://http:8470");
+  CHECK(parse_project_address("http://[::1]:8470/").url == "http://[::1]:8470");
+  CHECK(parse_project_address("https://[::1]").url == "https://[::1]");
+}
+
 TEST_CASE("a fingerprint matches the beginning of the project's id") {
   ProjectId id = test::sample_project();
   CHECK(matches("", id));

@@ -28,6 +28,7 @@ TEST_CASE("when the hours allow work") {
   const Row table[] = {
       {"", {kMonday, at(3)}, true},
       {"  ", {kMonday, at(3)}, true},
+      {"always", {kMonday, at(3)}, true},
       {"09:00-17:00", {kMonday, at(8, 59)}, false},
       {"09:00-17:00", {kMonday, at(9)}, true},
       {"09:00-17:00", {kMonday, at(16, 59)}, true},
@@ -60,7 +61,7 @@ TEST_CASE("when the hours allow work") {
 
 TEST_CASE("hours that are none are refused, naming them") {
   for (const char* text :
-       {"always", "9:00-17:00", "09:00", "09:00-", "09:00-24:01", "24:00-08:00",
+       {"never", "9:00-17:00", "09:00", "09:00-", "09:00-24:01", "24:00-08:00",
         "09:60-10:00", "-1:00-10:00", "+1:00-10:00", "mo 09:00-17:00",
         "mon- 09:00", "mon,, 09:00-10:00", "09:00-10:00-11:00", ";",
         "09:00-10:00;;"}) {

@@ -108,6 +108,8 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   activity.rest = "battery";
   activity.why = "on battery";
   activity.sent = 12;
+  activity.is_away = true;
+  activity.no_work = "none";
   activity.tasks = {{7, "computing", 3, 20, false}};
   write_activity(path, activity);
   Activity back = read_activity(path);
@@ -115,6 +117,8 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   CHECK(back.rest == "battery");
   CHECK(back.why == "on battery");
   CHECK(back.sent == 12);
+  CHECK(back.is_away);
+  CHECK(back.no_work == "none");
   REQUIRE(back.tasks.size() == 1);
   CHECK(back.tasks[0].step == 3);
 }

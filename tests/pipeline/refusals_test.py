@@ -61,14 +61,15 @@ def refuse_places(scene):
     scene.operator([taken, "in use"], "serve", "--listen", taken, folder=other)
     scene.operator([scene.project.folder, "in use"], "serve", "--listen",
                    f"127.0.0.1:{free_port()}")
-    scene.client([scene.ada.folder, "in use"], "run", folder="ada")
+    scene.client([scene.ada.folder, "already works", "Ctrl-C"], "run",
+                 folder="ada")
     nowhere = scene.stage.folder / "nowhere"
     scene.operator([nowhere, "no project here", "quorate init"], "status",
                    folder=nowhere)
     scene.operator([scene.project.folder, "already"], "init",
                    scene.project.folder)
     scene.operator(['"second"', "none"], "train", "show", "second")
-    scene.client(["none is attached", "quorate-client attach"], "run")
+    scene.client(["there is none", "quorate-client attach"], "run")
 
 
 def refuse_settings(scene):

@@ -30,29 +30,30 @@ CLIENT = None  # path of the program
 
 def sample_status():
     return {
-        "paused": False, "paused_until": 0,
+        "headline": "waiting for work", "paused": False, "paused_until": 0,
         "prefs": {"cores": 2, "cpu_percent": 50, "hours": "22:00-07:00",
                   "on_battery": False, "max_load": 25, "idle_minutes": 0,
                   "down_kbps": 0, "up_kbps": 100, "cache_mb": 1024},
         "projects": [{
             "name": HOSTILE, "url": "https://example.org:8470",
             "fingerprint": "00", "user": "ada", "running": True, "pid": 7,
-            "device": "cpu:avx2", "trouble": "", "rest": "load",
-            "why": "other programs keep 40 % of the cores busy",
+            "device": "cpu:avx2", "trouble": "disk full", "rest": "none",
+            "why": "", "no_work": "no work at this project now",
+            "state_trouble": "",
             "threads": 2, "cpu_percent": 50, "received_bytes": 12_300_000,
             "sent_bytes": 800_000, "reported": 41, "accepted": 41,
             "rejected": 0, "cancelled": 1, "failed": 0,
             "standing": {
-                "host": 2, "valid": 38, "invalid": 0, "errors": 0,
+                "host": 2, "valid": 38, "invalid": 0, "errors": 4,
                 "pending": 3, "in_progress": 1, "credit": 12.5,
                 "user_credit": 12.5, "asked": 1,
                 "runs": [{"run": "first", "results": 37, "first_version": 2,
                           "last_version": 90}]},
             "tasks": [
                 {"result": 7, "state": "computing", "step": 5, "steps": 20,
-                 "busy": False},
+                 "busy": False, "text": "computing, step 5 of 20 (25 %)"},
                 {"result": 8, "state": "needs_files", "step": 0, "steps": 0,
-                 "busy": True}],
+                 "busy": True, "text": "downloading"}],
         }],
     }
 
@@ -112,11 +113,12 @@ class PageTest(unittest.TestCase):
         server.server_close()
         text = words(dom)
         for expected in [
-                "resting", "Not paused.", "cpu:avx2, 2 threads a task, 50 %",
+                "waiting for work", "Not paused.", "cpu:avx2, 2 threads a task, 50 %",
                 "Valid 38", "Pending 3", "Credit 12.500", "Received 12.3 MB",
                 "37 results are part of run first, in versions 2 to 90",
-                "Rests: other programs keep 40 % of the cores busy",
-                "Result 7: computing", "Result 8: downloading"]:
+                "Too late or failed 4", "disk full",
+                "Waits: no work at this project now",
+                "Result 7: computing, step 5 of 20 (25 %)", "Result 8: downloading"]:
             self.assertIn(expected, text)
         self.assertNotIn("<img", dom)
         self.assertIn("<title>Quorate on this computer</title>", dom)

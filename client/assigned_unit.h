@@ -1,0 +1,20 @@
+// The workunit of an assignment, checked before a worker sees it.
+#pragma once
+
+#include "client/object_cache.h"
+#include "client/project.h"
+#include "workunits/assignment.h"
+#include "workunits/task.h"
+
+namespace quorate::client {
+
+// The object of that kind. Throws corrupt if the project names none.
+const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind);
+
+// Opens the seal and compares what the unit names with what was assigned. The
+// worker checks again, whoever started it. Throws corrupt, io, or unsupported
+// for another arithmetic.
+TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
+                       const Project& project);
+
+}  // namespace quorate::client

@@ -1,0 +1,38 @@
+// What talking to the project has shown: does it answer, and has it work?
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+#include "workunits/workunit.h"
+
+namespace quorate::client {
+
+struct Contact {
+  Millis away_since = 0;   // 0: it has answered
+  std::string why;         // it is away
+  Millis asked = 0;        // when work was last asked for; 0: never
+  Instant asked_at{};      // the same, by the clock that does not jump
+  bool is_asking = false;  // the answer is not here yet
+  bool was_empty = false;  // the last answer had no work
+};
+
+// A project with work answers at once: one that takes longer has none.
+inline constexpr Seconds kNoWorkAfter{2};
+
+// True once it shows that the project has no work. Pure.
+bool has_no_work(const Contact& contact, Instant now);
+
+// "no work at this project now (asked 17:27:45; asks again 17:28:10)".
+std::string no_work_text(const Contact& contact, Millis next);
+
+// "P cannot be reached since 17:18:56 (why); 2 finished results are kept; next
+// try in 20 s".
+std::string away_text(const std::string& project, const Contact& contact,
+                      std::size_t kept, Seconds until_next);
+
+// "1 thread", "2 threads".
+std::string count_text(std::uint64_t count, const std::string& what);
+
+}  // namespace quorate::client
