@@ -194,7 +194,7 @@ void Agent::take_assignments(const std::vector<Assignment>& assignments) {
       if (is_uncomputed(*held)) held->assignment.nonce = assignment.nonce;
       continue;
     }
-    if (state_.tasks.size() >= kMostHeld) break;
+    if (wanted() == 0) break;  // more than we asked for
     Task task;
     task.assignment = assignment;
     state_.tasks.push_back(std::move(task));

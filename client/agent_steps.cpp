@@ -18,15 +18,33 @@ namespace {
 // that are wrong this often will not become right.
 constexpr std::uint32_t kMostLosses = 3;
 
-void download_missing(ProjectApi& api, ObjectCache& cache,
-                      const Assignment& assignment, bool is_doubtful) {
-  for (const ObjectRef& object : assignment.objects) {
-    if (is_doubtful) cache.drop_if_changed(object);
-    if (!cache.contains(object)) {
-      download_object(api, object, cache.part(object));
-      cache.adopt(object);
-    }
-    cache.touch(object);
+struct Download {
+  ProjectApi& api;
+  ObjectCache& cache;
+  bool is_doubtful = false;  // hash what is there already
+};
+
+void fetch_object(const Download& how, const ObjectRef& object) {
+  if (how.is_doubtful) how.cache.drop_if_changed(object);
+  if (!how.cache.contains(object)) {
+    download_object(how.api, object, how.cache.part(object));
+    how.cache.adopt(object);
+  }
+  how.cache.touch(object);
+}
+
+// What the unit needs and nothing else: it comes first, and says how large the
+// others can be.
+void fetch_objects(const Download& how, const Assignment& assignment,
+                   const Project& project) {
+  const ObjectRef& unit = object_of(assignment, ObjectKind::workunit);
+  expect_size(unit, kMaxUnitBytes);
+  fetch_object(how, unit);
+  TrainingTask work = open_unit(assignment, how.cache, project);
+  for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
+    const ObjectRef& object = object_of(assignment, kind);
+    expect_size(object, most_bytes(work, kind));
+    fetch_object(how, object);
   }
 }
 
@@ -127,9 +145,9 @@ void Agent::perform(Step step, Task& task) {
 void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
-      [&cache = cache_, assignment = task.assignment,
+      [&cache = cache_, &project = parts_.project, assignment = task.assignment,
        is_doubtful = task.was_doubted](ProjectApi& api) {
-        download_missing(api, cache, assignment, is_doubtful);
+        fetch_objects({api, cache, is_doubtful}, assignment, project);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });

@@ -6,7 +6,9 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "workunits/model_spec.h"
 #include "workunits/sealed.h"
+#include "workunits/shard.h"
 
 namespace quorate::client {
 namespace {
@@ -21,6 +23,23 @@ void expect_same(const Hash& named, const ObjectRef& given, ResultId result) {
 }
 
 }  // namespace
+
+std::uint64_t most_bytes(const TrainingTask& work, ObjectKind kind) {
+  constexpr std::uint64_t kContainer = 1 << 20;  // around the values
+  if (kind == ObjectKind::snapshot) {
+    return sizeof(float) * parameter_count(work.model) + kContainer;
+  }
+  return std::uint64_t{kShardSamples} * (inputs_of(work.model) + 1) +
+         kContainer;
+}
+
+void expect_size(const ObjectRef& object, std::uint64_t most) {
+  if (object.size <= most) return;
+  throw Error(
+      ErrorKind::denied,
+      fmt::format("{} {}: has {} bytes, the workunit needs at most {}",
+                  name_of(object.kind), object.hash.hex(), object.size, most));
+}
 
 const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind) {
   auto found =

@@ -17,4 +17,11 @@ const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind);
 TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
                        const Project& project);
 
+// The most bytes that an object of a unit can have, so that a project cannot
+// fill the disk: a snapshot by the model, a shard by its samples.
+inline constexpr std::uint64_t kMaxUnitBytes = 1 << 20;
+std::uint64_t most_bytes(const TrainingTask& work, ObjectKind kind);
+// Throws denied, naming object and sizes, if `object` has more than `most`.
+void expect_size(const ObjectRef& object, std::uint64_t most);
+
 }  // namespace quorate::client
