@@ -35,10 +35,13 @@ Computer::~Computer() {
   for (Slot& slot : slots_) slot.worker->begin_to_leave();
 }
 
-void Computer::set_pace(std::uint32_t threads, std::uint32_t cpu_percent) {
-  if (threads == options_.threads && cpu_percent == options_.cpu_percent) {
+void Computer::set_limits(std::uint32_t threads, std::uint32_t cpu_percent,
+                          std::uint32_t memory_mb) {
+  if (threads == options_.threads && cpu_percent == options_.cpu_percent &&
+      memory_mb == options_.memory_mb) {
     return;
   }
+  options_.memory_mb = memory_mb;
   options_.threads = threads;
   options_.cpu_percent = cpu_percent;
   for (Slot& slot : slots_) {

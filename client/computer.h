@@ -44,7 +44,8 @@ class Computer {
 
   // From now on the workers compute with these; those that do otherwise are
   // replaced, their tasks stopped.
-  void set_pace(std::uint32_t threads, std::uint32_t cpu_percent);
+  void set_limits(std::uint32_t threads, std::uint32_t cpu_percent,
+                  std::uint32_t memory_mb);
   // Of the workers that run.
   std::vector<int> pids() const;
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "client/host_info.h"
 
 namespace quorate::client {
 namespace {
@@ -20,6 +21,9 @@ Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
   Orders orders;
   orders.threads = threads_of_a_task(merged, prefs.cores);
   orders.cpu_percent = merged.cpu_percent;
+  std::uint32_t memory_mb =
+      prefs.memory_mb != 0 ? prefs.memory_mb : machine_memory_mb() / 2;
+  orders.memory_mb = memory_mb / settings.tasks;
   orders.cache_bytes = std::uint64_t{prefs.cache_mb} << 20;
   return orders;
 }

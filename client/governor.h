@@ -24,12 +24,13 @@ struct Orders {
   Permission permission;
   std::uint32_t threads = 1;  // of each task
   std::uint32_t cpu_percent = 100;
+  std::uint32_t memory_mb = 0;  // of each task
   std::uint64_t cache_bytes = kShardCacheBytes;
   std::string trouble;  // why the preferences cannot be followed; else empty
 };
 
 // What preferences and command line mean together. Pure but for the number of
-// cores of this machine.
+// cores and the memory of this machine.
 Orders orders_of(const Prefs& prefs, const RunSettings& settings);
 
 // Belongs to the agent's thread; what it is given outlives it.

@@ -44,16 +44,21 @@ std::uint32_t physical_cores() {
   return std::max<std::uint32_t>(1, static_cast<std::uint32_t>(cores.size()));
 }
 
+std::uint32_t machine_memory_mb() {
+  auto pages =
+      static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
+  auto page_bytes =
+      static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PAGESIZE)));
+  return static_cast<std::uint32_t>(pages * page_bytes >> 20);
+}
+
 std::string platform_text() {
   utsname names = system_names();
   std::string system = names.sysname;
   std::transform(system.begin(), system.end(), system.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  long pages = std::max(0L, ::sysconf(_SC_PHYS_PAGES));
-  long page_bytes = std::max(0L, ::sysconf(_SC_PAGESIZE));
-  double gib =
-      static_cast<double>(pages) * static_cast<double>(page_bytes) / (1 << 30);
+  double gib = machine_memory_mb() / 1024.0;
   return fmt::format("{}-{}, {} cores, {:.0f} GiB", system, names.machine,
                      physical_cores(), gib);
 }

@@ -9,6 +9,8 @@ namespace quorate::client {
 // Physical cores among the processors that this process may use; at least 1.
 std::uint32_t physical_cores();
 
+std::uint32_t machine_memory_mb();
+
 // "linux-x86_64, 8 cores, 15 GiB".
 std::string platform_text();
 

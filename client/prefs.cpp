@@ -43,6 +43,9 @@ constexpr std::array kTable{
              "kilobytes a second of uploads; 0: no limit"},
     PrefInfo{"cache_mb", &Prefs::cache_mb, false, 16, 10'000'000,
              "megabytes of training data that are kept between results"},
+    PrefInfo{"memory_mb", &Prefs::memory_mb, true, 256, 100'000'000,
+             "megabytes of memory that computing may take; 0: half of this "
+             "machine's"},
 };
 
 [[noreturn]] void refuse(const PrefInfo& info, const std::string& expected,

@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -31,6 +32,7 @@ struct Options {
   std::string device = "cpu";
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;
+  std::uint32_t memory_mb = 0;
 };
 
 int list(const Options& options) {
@@ -88,11 +90,20 @@ FileDescriptor take_standard_output() {
   return replies;
 }
 
+// What a project asks for beyond it fails, and the machine stays usable.
+void limit_memory(std::uint32_t megabytes) {
+  if (megabytes == 0) return;
+  rlim_t bytes = rlim_t{megabytes} << 20;
+  rlimit limit{bytes, bytes};
+  if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw_errno("limit the memory");
+}
+
 int serve(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error, reported as such
   FileDescriptor replies = take_standard_output();
   SystemClock clock;
   try {
+    limit_memory(options.memory_mb);
     WorkerServer server(make_backend(options.device, options.threads),
                         ServeOptions{options.cpu_percent}, clock, STDIN_FILENO,
                         replies.get());
@@ -133,6 +144,9 @@ void describe(CLI::App& app, Options& options) {
                  "share of the time to compute in")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
+  app.add_option("--memory-mb", options.memory_mb,
+                 "with --serve: memory to take at most; 0: no limit")
+      ->capture_default_str();
 }
 
 int run(const Options& options) {

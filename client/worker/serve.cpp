@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <functional>
+#include <new>
 #include <thread>
 
 #include "base/arithmetic.h"
@@ -99,7 +100,11 @@ void WorkerServer::answer(const Received& received) {
     say(work_on(*received.request, received.number));
   } catch (const Error& error) {
     say(failure(job, error));
-  } catch (const std::exception& error) {  // memory, file system
+  } catch (const std::bad_alloc&) {
+    say(failure(job, Error(ErrorKind::unsupported,
+                           "the task takes more memory than computing may "
+                           "have here: see the preference memory_mb")));
+  } catch (const std::exception& error) {  // file system
     say(failure(job, Error(ErrorKind::io, error.what())));
   }
 }

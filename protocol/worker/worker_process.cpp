@@ -18,7 +18,8 @@ std::vector<std::string> command_of(const WorkerOptions& options) {
   return {options.program, "--serve",
           "--device",      options.device,
           "--threads",     std::to_string(options.threads),
-          "--cpu-percent", std::to_string(options.cpu_percent)};
+          "--cpu-percent", std::to_string(options.cpu_percent),
+          "--memory-mb",   std::to_string(options.memory_mb)};
 }
 
 bool is_program(const fs::path& path) {

@@ -18,6 +18,7 @@ struct WorkerOptions {
   std::string device = "cpu";
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;  // duty cycle of the computing
+  std::uint32_t memory_mb = 0;      // that it may take; 0: all there is
   int niceness = 0;
   // A busy worker reports progress several times a second. One that says
   // nothing for so long hangs: whoever drives it kills it and starts another.

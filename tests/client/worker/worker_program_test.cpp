@@ -63,6 +63,20 @@ Run run(const std::string& arguments) {
 
 }  // namespace
 
+TEST_CASE("a unit that takes more memory than is allowed is given back") {
+  UnitFiles huge({.hidden = 1 << 19, .samples = 16, .steps = 1, .batch = 16});
+  UnitFiles small;
+  WorkerOptions options = options_with();
+  options.memory_mb = 100;
+  WorkerProcess worker(options);
+  worker.send(huge.request(1, "huge"));
+  auto failed = std::get<WorkerFailed>(outcome(worker));
+  CHECK(failed.kind == "unsupported");
+  CHECK(failed.why.find("memory_mb") != std::string::npos);
+  worker.send(small.request(2, "small"));
+  CHECK(std::get<ComputeDone>(outcome(worker)).job == 2);
+}
+
 TEST_CASE("a unit computed twice, and on another device, has one claim") {
   UnitFiles files;
   WorkerProcess worker(options_with());
