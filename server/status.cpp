@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/evaluations.h"
+#include "server/waiting.h"
 #include "server/work_generator.h"
 
 namespace quorate::status {
@@ -66,7 +67,8 @@ json summary(ProjectState& state) {
           {"hosts_active", state.active_hosts().size()},
           {"results_in_progress", state.feeder.in_progress_count()},
           {"results_waiting", state.feeder.unsent().size()},
-          {"results_per_minute", state.activity.results_per_minute()}};
+          {"results_per_minute", state.activity.results_per_minute()},
+          {"roles_off", roles_off(state.roles)}};
 }
 
 json run(ProjectState& state, const TrainingRun& training) {
@@ -74,10 +76,14 @@ json run(ProjectState& state, const TrainingRun& training) {
   RunTotals totals = state.store.totals(run.key);
   const std::vector<Evaluation>& evaluations = training.evaluations;
   std::optional<Evaluation> best = best_of(evaluations);
+  std::string waits = run.state == RunState::running
+                          ? why_it_waits(waiting_run(state, training))
+                          : "";
   json row = {{"run", run.name},
               {"id", run.id.hex()},
               {"state", name_of(run.state)},
               {"reason", run.state_reason},
+              {"waits", waits},
               {"rule", run.rule},
               {"model", name_of(run.model)},
               {"dataset", run.dataset},

@@ -10,9 +10,9 @@
 namespace quorate::status {
 
 // {runs, hosts_active, results_in_progress, results_waiting,
-//  results_per_minute}
+//  results_per_minute, roles_off}
 nlohmann::json summary(ProjectState& state);
-// {run, state, rule, version, results_assimilated, ..., accuracy,
+// {run, state, waits, rule, version, results_assimilated, ..., accuracy,
 //  best_accuracy}; see docs/protocol.md.
 nlohmann::json run(ProjectState& state, const TrainingRun& training);
 nlohmann::json host(ProjectState& state, const Host& host);
