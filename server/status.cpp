@@ -28,13 +28,24 @@ json run_name(ProjectState& state, RunKey key) {
                                    : json(found->second.run.name);
 }
 
-// The part of a run's samples that is handed out.
-double progress(const TrainingRun& training) {
+// The part that so many steps, of a batch each, are of a whole run.
+double share_of_run(const TrainingRun& training, double steps) {
   auto all = static_cast<double>(
       steps_per_epoch(training.dataset.train, training.run.batch) *
       training.run.epochs);
-  return all == 0 ? 1.0
-                  : static_cast<double>(training.cursor.steps_before) / all;
+  return all == 0 ? 1.0 : steps / all;
+}
+
+// The part of a run's samples that is handed out.
+double progress(const TrainingRun& training) {
+  return share_of_run(training,
+                      static_cast<double>(training.cursor.steps_before));
+}
+
+// The part of them that is in the model.
+double done(const TrainingRun& training, std::uint64_t samples) {
+  return share_of_run(training, static_cast<double>(samples) /
+                                    static_cast<double>(training.run.batch));
 }
 
 // A result before its unit's verdict is nobody's business but its host's.
@@ -91,6 +102,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"epochs", run.epochs},
               {"epoch", training.cursor.epoch},
               {"progress", progress(training)},
+              {"done", done(training, totals.samples)},
               {"version", training.model.version()},
               {"results_assimilated", totals.results_assimilated},
               {"results_rejected", totals.results_rejected},
@@ -114,6 +126,20 @@ json run(ProjectState& state, const TrainingRun& training) {
     row["best_version"] = best->version;
   }
   return row;
+}
+
+json settings(const Run& run) {
+  return {{"seed", run.seed},
+          {"batch", run.batch},
+          {"local_steps", run.local_steps},
+          {"learning_rate", run.optimizer.learning_rate},
+          {"momentum", run.optimizer.momentum},
+          {"weight_decay", run.optimizer.weight_decay},
+          {"lr_schedule", run.lr_schedule},
+          {"rule_settings", run.rule_settings},
+          {"round_units", run.round_units},
+          {"round_share", run.round_share},
+          {"parameters", parameter_count(run.model)}};
 }
 
 json host(ProjectState& state, const Host& host) {

@@ -22,6 +22,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::uint32_t kMostGlyphs = 1'000'000;
+
 // How the training samples divide into classes; of many classes the extremes.
 std::string class_table(const DatasetManifest& manifest) {
   constexpr std::size_t kMostRows = 20;
@@ -192,15 +194,20 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
                    "CSV: the value that is white: 0 to this become 0 to 255 "
                    "(the largest there is, if that is below 128, else 255)")
       ->check(CLI::Range(1, 255));
-  adding->add_option("--seed", options->dataset.seed, "Of the shuffle");
+  adding->add_option("--seed", options->dataset.seed, "Of the shuffle")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
   adding->add_option("--hold-out", options->dataset.hold_out_percent,
                      fmt::format("Per cent of the training samples that become "
                                  "the test part, if there is none ({})",
                                  kHoldOutPercent));
-  adding->add_option("--samples", options->spec.train_samples,
-                     "glyphs: training samples");
-  adding->add_option("--test-samples", options->spec.test_samples,
-                     "glyphs: test samples");
+  adding
+      ->add_option("--samples", options->spec.train_samples,
+                   "glyphs: training samples")
+      ->check(CLI::Range(1U, kMostGlyphs));
+  adding
+      ->add_option("--test-samples", options->spec.test_samples,
+                   "glyphs: test samples")
+      ->check(CLI::Range(1U, kMostGlyphs));
   adding->add_flag("--json", global.json, "Machine-readable output");
   adding->footer(
       "Example:\n"

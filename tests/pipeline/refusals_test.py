@@ -13,7 +13,8 @@ import struct
 import threading
 
 from invariants import check_end, check_results, check_units
-from project import Project, Server, Volunteer, expect, free_port, run, wait_for
+from project import (RUN, Project, Server, Volunteer, expect, free_port, run,
+                     wait_for)
 
 SAMPLES = 4096
 EPOCHS = 10
@@ -103,6 +104,21 @@ def refuse_settings(scene):
     file.write_text(text)
     scene.operator(["--quorum"], "train", "create", "x", "--dataset", "glyphs",
                    "--quorum", "-1")
+    scene.operator(["--local-steps", '"often"'], "train", "create", "x",
+                   "--dataset", "glyphs", "--local-steps", "often")
+    scene.operator(["--samples"], "dataset", "add", "glyphs2", "glyphs",
+                   "--samples", 999999999999)
+    there = scene.stage.folder / "there.safetensors"
+    there.write_text("precious")
+    for out, words in (("/nope/x", ["/nope", "no folder"]),
+                       ("..", ["folder"]), (there, ["--force"])):
+        scene.operator(["--out", *words], "export", RUN, "--out", out)
+    expect(there.read_text() == "precious", "export replaced a file")
+    for words, *line in ((['"train pause"'], "pause"),
+                         (['"train list"'], "train", "lst"),
+                         (["before the command"], "status", "-C", "p1"),
+                         (["frobnicate"], "frobnicate")):
+        scene.operator(words, *line)
     scene.operator(['"nope"', "dataset add"], "train", "create", "x",
                    "--dataset", "nope")
 
