@@ -202,7 +202,7 @@ TEST_CASE("lists hold the newest rows of all runs, each with its run") {
     for (std::uint64_t i = 0; i < 3; ++i) {
       Evaluation evaluation;
       evaluation.version = i;
-      evaluation.time = static_cast<Millis>(10 * i + run.run.key);
+      evaluation.time = 10 * static_cast<Millis>(i) + run.run.key;
       keep(run.evaluations, evaluation);
     }
   }
