@@ -15,6 +15,7 @@
 #include "client/prefs.h"
 #include "commandline/completion.h"
 #include "commandline/man_page.h"
+#include "commandline/wrong_usage.h"
 
 namespace quorate::client {
 namespace {
@@ -240,26 +241,6 @@ commandline::Lister list_of_names() {
   };
 }
 
-// What is wrong with a command line.
-std::string complaint(const CLI::App& app, const CLI::ParseError& error) {
-  std::vector<std::string> unknown = app.remaining();
-  if (app.get_subcommands().empty() && !unknown.empty()) {
-    return fmt::format("there is no command \"{}\"", unknown.front());
-  }
-  return error.what();
-}
-
-// "quorate-client prefs set --help": of the command that was meant.
-std::string help_of(const CLI::App& app) {
-  std::string text = app.get_name();
-  const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    text += " " + command->get_name();
-  }
-  return text + " --help";
-}
-
 // Runs what the arguments ask for; the last catch of the program.
 int act(const char* name, const Action& action) {
   try {
@@ -299,10 +280,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help
-    fmt::print(stderr, "{}: read the command line: {}: see {}\n", name,
-               complaint(app, e), help_of(app));
-    return 2;
+    return commandline::report(app, e, argc, argv);
   }
   start_logging(LogLevel::info);
   // A worker that ends must not take us along; writing to it fails instead.

@@ -33,32 +33,6 @@ ResultHeader house_header(const OpenResult& open,
 
 }  // namespace
 
-Roles parse_roles(const std::string& text) {
-  if (text.empty() || text == "all") return {};
-  Roles roles{false, false, false, false};
-  std::size_t at = 0;
-  while (at <= text.size()) {
-    std::size_t end = std::min(text.find(',', at), text.size());
-    std::string name = text.substr(at, end - at);
-    at = end + 1;
-    if (name == "scheduler")
-      roles.scheduler = true;
-    else if (name == "validator")
-      roles.validator = true;
-    else if (name == "assimilator")
-      roles.assimilator = true;
-    else if (name == "evaluator")
-      roles.evaluator = true;
-    else {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--roles: unknown role \"{}\": known are "
-                              "scheduler, validator, assimilator, evaluator",
-                              name));
-    }
-  }
-  return roles;
-}
-
 Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
     : maker(state),
       scheduler(state, maker, writer),
@@ -72,6 +46,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
       writer_(writer),
       roles_(roles) {
   transitioner.set_validating(roles.validator);
+  state_.roles = roles;
   writer_.run([this] { make_house_host(); });
 }
 
@@ -119,6 +94,7 @@ void Daemons::start() {
     });
   }
   post([this] {
+    state_.is_served = true;
     if (roles_.validator) transitioner.pass_all();
     assimilator.resume_evaluations();
     tick();

@@ -8,23 +8,13 @@
 #include "server/assimilator.h"
 #include "server/house_workers.h"
 #include "server/reports.h"
+#include "server/roles.h"
 #include "server/scheduler.h"
 #include "server/transitioner.h"
 #include "server/unit_maker.h"
 #include "server/validation.h"
 
 namespace quorate {
-
-// Which daemons run by themselves; the others are run by hand (`quorate
-// validate`, `quorate assimilate`).
-struct Roles {
-  bool scheduler = true;
-  bool validator = true;
-  bool assimilator = true;
-  bool evaluator = true;
-};
-// "scheduler,validator,..."; throws usage, listing them, for an unknown one.
-Roles parse_roles(const std::string& text);
 
 class Daemons {
  public:

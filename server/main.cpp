@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "commandline/man_page.h"
+#include "commandline/wrong_usage.h"
 #include "server/admin/commands.h"
 
 namespace {
@@ -45,7 +46,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kWrongUsage;
+    return quorate::commandline::report(app, error, argc, argv);
   }
   return 0;
 }

@@ -20,20 +20,6 @@ constexpr std::uint64_t kMostRejected = 20;
 
 constexpr Millis kMinute = 60'000;
 
-json settings_of(const Run& run) {
-  return {{"seed", run.seed},
-          {"batch", run.batch},
-          {"local_steps", run.local_steps},
-          {"learning_rate", run.optimizer.learning_rate},
-          {"momentum", run.optimizer.momentum},
-          {"weight_decay", run.optimizer.weight_decay},
-          {"lr_schedule", run.lr_schedule},
-          {"rule_settings", run.rule_settings},
-          {"round_units", run.round_units},
-          {"round_share", run.round_share},
-          {"parameters", parameter_count(run.model)}};
-}
-
 json closed_unit(ProjectState& state, const ClosedUnit& unit) {
   json replicas = json::array();
   for (const ClosedUnit::Replica& replica : unit.replicas) {
@@ -96,8 +82,8 @@ json rejected_of(ProjectState& state, const TrainingRun& training) {
 }
 
 json detailed_run(ProjectState& state, const TrainingRun& training) {
-  json row = status::run(state, training);
-  row["settings"] = settings_of(training.run);
+  json row = page::run(state, training);
+  row["settings"] = status::settings(training.run);
   row["evaluations"] = training.evaluations.size();
   row["rejected"] = rejected_of(state, training);
   row["units"] = units_of(state, training.run.key);
@@ -222,7 +208,7 @@ const std::string& PageData::runs() {
   return runs_.get(state_.clock.now(), [this] {
     json rows = json::array();
     for (const auto& [key, training] : state_.runs) {
-      rows.push_back(status::run(state_, training));
+      rows.push_back(page::run(state_, training));
     }
     return rows.dump();
   });

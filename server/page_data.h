@@ -45,7 +45,7 @@ class PageData {
   const std::string& curve(RunKey run);
   // Counts of each minute of the last day.
   const std::string& activity();
-  // Every run, as `quorate train list --json`.
+  // Every run, as `quorate train list --json`, without paths.
   const std::string& runs();
   const std::string& metrics();
 

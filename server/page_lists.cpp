@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -57,13 +58,34 @@ bool is_shown_before(const TrainingRun* a, const TrainingRun* b) {
   return a_runs != b_runs ? a_runs : a->run.key > b->run.key;
 }
 
+std::string without_folders(const std::string& text, const fs::path& root) {
+  constexpr std::string_view kEnds = " \t\n\"'`(),;";
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = std::min(text.find_first_of(kEnds, at), text.size());
+    std::string word = text.substr(at, end - at);
+    bool is_path =
+        word.starts_with('/') || word.starts_with(root.string() + "/");
+    out += is_path ? word.substr(word.rfind('/') + 1) : word;
+    if (end < text.size()) out += text[end];
+    at = end + 1;
+  }
+  return out;
+}
+
+json run(ProjectState& state, const TrainingRun& training) {
+  json row = status::run(state, training);
+  row["reason"] = without_folders(training.run.state_reason, state.folder.root);
+  return row;
+}
+
 json runs(ProjectState& state) {
   std::vector<const TrainingRun*> all;
   for (const auto& [key, training] : state.runs) all.push_back(&training);
   json rows = json::array();
   for (const TrainingRun* training :
        first_of(std::move(all), kMostRuns, is_shown_before)) {
-    rows.push_back(status::run(state, *training));
+    rows.push_back(run(state, *training));
   }
   return {{"total", state.runs.size()}, {"rows", std::move(rows)}};
 }
@@ -112,6 +134,7 @@ json events(ProjectState& state) {
       rows[place]["count"] = rows[place]["count"].get<std::uint64_t>() + 1;
     } else if (place < kMostEvents) {
       rows.push_back(status::event(state, event));
+      rows.back()["text"] = without_folders(event.text, state.folder.root);
       rows.back()["count"] = 1;
     }
   }

@@ -3,6 +3,8 @@
 // {total, rows}. Used by the writer's thread only.
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "server/project_state.h"
@@ -12,6 +14,11 @@ namespace quorate::page {
 // The newest run that goes on, then the others, the newest first.
 bool is_shown_before(const TrainingRun* a, const TrainingRun* b);
 
+// A text without the server's folders: of each path only the file's name.
+std::string without_folders(const std::string& text, const fs::path& root);
+
+// A run as `quorate train list --json` has it, without paths.
+nlohmann::json run(ProjectState& state, const TrainingRun& training);
 nlohmann::json runs(ProjectState& state);
 // By credit; of a host only what everybody may know before a verdict.
 nlohmann::json hosts(ProjectState& state);

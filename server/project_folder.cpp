@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/address.h"
 #include "server/http/tls.h"
 #include "server/settings.h"
 
@@ -16,20 +17,27 @@ void expect_new(const ProjectFolder& folder) {
                             "with `quorate -C {} serve`",
                             folder.root.string(), folder.root.string()));
   }
-  if (fs::exists(folder.root) && !fs::is_empty(folder.root)) {
+  std::error_code ignored;
+  if (fs::exists(folder.root, ignored) &&
+      !fs::is_directory(folder.root, ignored)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: this is a file: name a new folder",
+                            folder.root.string()));
+  }
+  fs::path around = fs::absolute(folder.root).lexically_normal();
+  while (around.has_relative_path()) {
+    around = around.parent_path();
+    if (!fs::exists(ProjectFolder{around}.settings(), ignored)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: {} is a project: name a folder outside "
+                            "of it",
+                            folder.root.string(), around.string()));
+  }
+  if (fs::exists(folder.root, ignored) && !fs::is_empty(folder.root)) {
     throw Error(ErrorKind::usage,
                 fmt::format("init {}: the folder is not empty: name a new one",
                             folder.root.string()));
   }
-}
-
-std::string host_of(const std::string& url) {
-  std::size_t start = url.find("://");
-  start = start == std::string::npos ? 0 : start + 3;
-  std::size_t end = url.find_first_of(":/", start);
-  std::string host = url.substr(
-      start, end == std::string::npos ? std::string::npos : end - start);
-  return host.empty() ? "localhost" : host;
 }
 
 }  // namespace
@@ -39,7 +47,14 @@ void make_project_folders(const ProjectFolder& folder) {
        {folder.database().parent_path(), folder.objects(), folder.temporary(),
         folder.uploads(), folder.datasets(), folder.log().parent_path(),
         folder.lock().parent_path(), folder.keys()}) {
-    fs::create_directories(path);
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) {
+      throw Error(ErrorKind::io,
+                  fmt::format("make folder {}: {}: name one where you may make "
+                              "folders",
+                              path.string(), error.message()));
+    }
   }
   fs::permissions(folder.keys(), fs::perms::owner_all);
 }
@@ -51,7 +66,7 @@ void create_project(const ProjectFolder& folder, const std::string& name,
   PrivateKey::generate().save(folder.project_key().string());
   PrivateKey::generate().save(folder.house_key().string());
   make_self_signed_certificate({folder.tls_certificate(), folder.tls_key()},
-                               host_of(url));
+                               url.empty() ? "localhost" : host_of(url));
   ServerSettings settings;
   if (!name.empty()) settings.name = name;
   settings.url = url;
@@ -65,6 +80,14 @@ ProjectKeys load_keys(const ProjectFolder& folder) {
                 fmt::format("open {}: there is no project here: make one with "
                             "`quorate init {}`, or name its folder with -C",
                             folder.root.string(), folder.root.string()));
+  }
+  for (const fs::path& key : {folder.project_key(), folder.house_key()}) {
+    if (fs::exists(key)) continue;
+    throw Error(ErrorKind::io,
+                fmt::format("open {}: {} is missing: bring it back from a "
+                            "backup; nobody can continue a project without its "
+                            "keys",
+                            folder.root.string(), key.string()));
   }
   PrivateKey project = PrivateKey::load(folder.project_key().string());
   ProjectId id = project_id_of(project.public_key());

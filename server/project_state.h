@@ -12,6 +12,7 @@
 #include "server/open_results.h"
 #include "server/project_folder.h"
 #include "server/rests.h"
+#include "server/roles.h"
 #include "server/settings.h"
 #include "server/store/store.h"
 #include "server/training_run.h"
@@ -41,6 +42,9 @@ struct ProjectState {
   std::map<RunKey, TrainingRun> runs;
   // The host that stands for the server's own workers.
   HostId house_host = 0;
+  // Which daemons run by themselves, once a server runs; not in one command.
+  Roles roles;
+  bool is_served = false;
 
   TrainingRun& run(RunKey key) { return runs.at(key); }
   TrainingRun* run_by_name(const std::string& name);

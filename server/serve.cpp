@@ -1,7 +1,5 @@
 #include "server/serve.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
@@ -10,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "server/address.h"
 #include "server/admin/service.h"
+#include "server/announcement.h"
 #include "server/http/server.h"
 #include "server/http/tls.h"
 #include "server/native_door.h"
@@ -22,40 +22,6 @@ namespace {
 
 // Of the log; one older file is kept.
 constexpr std::size_t kLogBytes = 64 << 20;
-
-struct Endpoint {
-  std::string address;
-  std::uint16_t port = 0;
-};
-
-Endpoint parse_endpoint(const std::string& text) {
-  std::size_t colon = text.rfind(':');
-  Endpoint endpoint;
-  bool is_good = colon != std::string::npos;
-  if (is_good) {
-    endpoint.address = text.substr(0, colon);
-    if (endpoint.address.size() > 2 && endpoint.address.front() == '[') {
-      endpoint.address =
-          endpoint.address.substr(1, endpoint.address.size() - 2);
-    }
-    const char* first = text.data() + colon + 1;
-    const char* last = text.data() + text.size();
-    auto [end, error] = std::from_chars(first, last, endpoint.port);
-    is_good = error == std::errc() && end == last && first != last;
-  }
-  if (!is_good) {
-    throw Error(ErrorKind::usage,
-                fmt::format("serve: listen \"{}\": expected ADDRESS:PORT, for "
-                            "example 0.0.0.0:8470",
-                            text));
-  }
-  return endpoint;
-}
-
-bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1" ||
-         address == "localhost";
-}
 
 std::optional<TlsFiles> tls_files(const ServeOptions& options,
                                   const Endpoint& endpoint,
@@ -103,26 +69,9 @@ void allow_many_descriptors() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void print_address(const Project& project, const Endpoint& endpoint,
-                   std::uint16_t port, bool is_tls, bool as_json) {
-  std::string host = endpoint.address.find(':') == std::string::npos
-                         ? endpoint.address
-                         : "[" + endpoint.address + "]";
-  std::string url =
-      fmt::format("{}://{}:{}", is_tls ? "https" : "http", host, port);
-  std::string folder = project.folder().root.string();
-  std::string attach = url + "#" + fingerprint(project.keys().id);
-  if (as_json) {
-    nlohmann::json row = {{"folder", folder}, {"url", url}, {"attach", attach}};
-    fmt::print("{}\n", row.dump());
-  } else {
-    fmt::print(
-        "Serving {} on {}\n"
-        "Volunteers type:\n"
-        "  quorate-client attach {}\n"
-        "  quorate-client run\n",
-        folder, url, attach);
-  }
+void print_address(const ServedProject& served, bool as_json) {
+  fmt::print("{}", as_json ? announcement_json(served).dump() + "\n"
+                           : announcement(served));
   std::fflush(stdout);
 }
 
@@ -158,7 +107,13 @@ void serve(const fs::path& root, const ServeOptions& options) {
   project.start();
   http.start();
   page.start([&http] { return http.counters(); });
-  print_address(project, endpoint, port, tls.has_value(), options.as_json);
+  print_address({project.folder().root.string(),
+                 fingerprint(project.keys().id),
+                 {endpoint.address, port},
+                 tls.has_value(),
+                 options.settings,
+                 options.roles},
+                options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
   signals.wait();
   log_info("stopping");

@@ -8,6 +8,8 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
+#include "server/address.h"
+#include "server/http/tls.h"
 
 namespace quorate {
 namespace {
@@ -47,6 +49,18 @@ Entry text(std::string name, std::string ServerSettings::*member,
             return value.has_value();
           },
           "a text in quotes"};
+}
+
+// The same, of which not every text will do.
+Entry checked(Entry entry, std::string ServerSettings::*member,
+              std::function<bool(const std::string&)> is_good,
+              std::string expected) {
+  entry.read = [read = entry.read, member, is_good](ServerSettings& s,
+                                                    const toml::node& node) {
+    return read(s, node) && is_good(s.*member);
+  };
+  entry.expected = std::move(expected);
+  return entry;
 }
 
 Entry flag(std::string name, bool ServerSettings::*member,
@@ -97,9 +111,17 @@ Entry seconds(std::string name, Seconds ServerSettings::*member, double least,
 std::vector<Entry> entries() {
   using S = ServerSettings;
   return {
-      text("name", &S::name, "What volunteers see."),
-      text("url", &S::url,
-           "Where volunteers reach this server, e.g. https://host:8470"),
+      checked(text("name", &S::name, "What volunteers see."), &S::name,
+              is_project_name, kProjectName),
+      checked(
+          text("url", &S::url,
+               "Where volunteers reach this server, e.g. https://host:8470"
+               "; empty: where it listens."),
+          &S::url,
+          [](const std::string& url) {
+            return url.empty() || is_public_url(url);
+          },
+          kPublicUrl),
       text("listen", &S::listen, "Address and port to listen on."),
       flag("plain_http", &S::plain_http,
            "Serve without TLS beyond loopback: only behind a proxy that ends "
@@ -122,15 +144,17 @@ std::vector<Entry> entries() {
              "Results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
              "Uploads are refused when less is free, in MiB."),
-      number("house_workers", &S::house_workers, 0, 64,
+      number("house_workers", &S::house_workers, 0, kMostHouseWorkers,
              "Trusted workers that the server starts: they evaluate, break "
              "ties, and compute when nobody else does."),
       number("house_threads", &S::house_threads, 1, 256,
              "Threads of each house worker."),
       seconds("evaluate_every", &S::evaluate_every, 0, 86400,
-              "At most one evaluation in this time, and"),
+              "A version is evaluated when this time has passed since the one "
+              "before, and so many versions as evaluate_every_versions says."),
       number("evaluate_every_versions", &S::evaluate_every_versions, 1, 1000000,
-             "at most one in so many versions."),
+             "Versions from one evaluation to the next, at the least; "
+             "evaluate_every must have passed as well."),
   };
 }
 
@@ -148,7 +172,37 @@ std::string known_names(const std::vector<Entry>& all) {
   return names;
 }
 
+// The certificate of the settings, if they name one, loads with its key.
+void expect_tls_files(const toml::table& table, const std::string& place) {
+  const toml::node* certificate = table.get("tls_certificate");
+  const toml::node* key = table.get("tls_key");
+  auto path_of = [](const toml::node* node) {
+    return node == nullptr ? "" : node->value_or(std::string());
+  };
+  TlsFiles files{path_of(certificate), path_of(key)};
+  if (files.certificate.empty() && files.key.empty()) return;
+  if (files.certificate.empty()) {
+    refuse(place, *key, "\"tls_key\": needs \"tls_certificate\" as well");
+  }
+  if (files.key.empty()) {
+    refuse(place, *certificate,
+           "\"tls_certificate\": needs \"tls_key\" as well");
+  }
+  try {
+    expect_certificate(files);
+  } catch (const Error& error) {
+    refuse(
+        place, *certificate,
+        fmt::format("\"tls_certificate\" and \"tls_key\": {}", error.what()));
+  }
+}
+
 }  // namespace
+
+bool is_project_name(const std::string& name) {
+  bool has_ink = name.find_first_not_of(" \t\r\n") != name.npos;
+  return has_ink && name.size() <= kMostNameBytes;
+}
 
 ServerSettings parse_settings(std::string_view text, const std::string& place) {
   toml::table table;
@@ -188,6 +242,11 @@ ServerSettings parse_settings(std::string_view text, const std::string& place) {
 
 ServerSettings load_settings(const fs::path& path) {
   return parse_settings(read_text_file(path, 1 << 20), path.string());
+}
+
+void expect_settings_files(const fs::path& path) {
+  // It was parsed before.
+  expect_tls_files(toml::parse(read_text_file(path, 1 << 20)), path.string());
 }
 
 std::string settings_template(const ServerSettings& settings) {

@@ -7,8 +7,12 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "protocol/limits.h"
 
 namespace quorate {
+
+inline constexpr std::uint32_t kMostHouseWorkers = 64;
+inline constexpr std::size_t kMostNameBytes = protocol::kMaxName;
 
 struct ServerSettings {
   std::string name = "Quorate project";
@@ -47,6 +51,17 @@ struct ServerSettings {
 ServerSettings parse_settings(std::string_view text, const std::string& place);
 // Of a file. Throws io as well.
 ServerSettings load_settings(const fs::path& path);
+// Throws usage, naming setting and line, if a file that these settings name
+// cannot be used: the TLS certificate and its key.
+void expect_settings_files(const fs::path& path);
+
+// Of the project, for volunteers.
+bool is_project_name(const std::string& name);
+// For people: what is_project_name() expects.
+inline constexpr const char* kProjectName =
+    "a text of 1 to 64 bytes that is not blank";
+static_assert(kMostNameBytes == 64);
+
 // The text of a new settings file: every setting, commented with its meaning.
 std::string settings_template(const ServerSettings& settings);
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/evaluations.h"
+#include "server/waiting.h"
 #include "server/work_generator.h"
 
 namespace quorate::status {
@@ -27,13 +28,24 @@ json run_name(ProjectState& state, RunKey key) {
                                    : json(found->second.run.name);
 }
 
-// The part of a run's samples that is handed out.
-double progress(const TrainingRun& training) {
+// The part that so many steps, of a batch each, are of a whole run.
+double share_of_run(const TrainingRun& training, double steps) {
   auto all = static_cast<double>(
       steps_per_epoch(training.dataset.train, training.run.batch) *
       training.run.epochs);
-  return all == 0 ? 1.0
-                  : static_cast<double>(training.cursor.steps_before) / all;
+  return all == 0 ? 1.0 : steps / all;
+}
+
+// The part of a run's samples that is handed out.
+double progress(const TrainingRun& training) {
+  return share_of_run(training,
+                      static_cast<double>(training.cursor.steps_before));
+}
+
+// The part of them that is in the model.
+double done(const TrainingRun& training, std::uint64_t samples) {
+  return share_of_run(training, static_cast<double>(samples) /
+                                    static_cast<double>(training.run.batch));
 }
 
 // A result before its unit's verdict is nobody's business but its host's.
@@ -66,7 +78,8 @@ json summary(ProjectState& state) {
           {"hosts_active", state.active_hosts().size()},
           {"results_in_progress", state.feeder.in_progress_count()},
           {"results_waiting", state.feeder.unsent().size()},
-          {"results_per_minute", state.activity.results_per_minute()}};
+          {"results_per_minute", state.activity.results_per_minute()},
+          {"roles_off", roles_off(state.roles)}};
 }
 
 json run(ProjectState& state, const TrainingRun& training) {
@@ -74,10 +87,14 @@ json run(ProjectState& state, const TrainingRun& training) {
   RunTotals totals = state.store.totals(run.key);
   const std::vector<Evaluation>& evaluations = training.evaluations;
   std::optional<Evaluation> best = best_of(evaluations);
+  std::string waits = run.state == RunState::running
+                          ? why_it_waits(waiting_run(state, training))
+                          : "";
   json row = {{"run", run.name},
               {"id", run.id.hex()},
               {"state", name_of(run.state)},
               {"reason", run.state_reason},
+              {"waits", waits},
               {"rule", run.rule},
               {"model", name_of(run.model)},
               {"dataset", run.dataset},
@@ -85,6 +102,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"epochs", run.epochs},
               {"epoch", training.cursor.epoch},
               {"progress", progress(training)},
+              {"done", done(training, totals.samples)},
               {"version", training.model.version()},
               {"results_assimilated", totals.results_assimilated},
               {"results_rejected", totals.results_rejected},
@@ -108,6 +126,20 @@ json run(ProjectState& state, const TrainingRun& training) {
     row["best_version"] = best->version;
   }
   return row;
+}
+
+json settings(const Run& run) {
+  return {{"seed", run.seed},
+          {"batch", run.batch},
+          {"local_steps", run.local_steps},
+          {"learning_rate", run.optimizer.learning_rate},
+          {"momentum", run.optimizer.momentum},
+          {"weight_decay", run.optimizer.weight_decay},
+          {"lr_schedule", run.lr_schedule},
+          {"rule_settings", run.rule_settings},
+          {"round_units", run.round_units},
+          {"round_share", run.round_share},
+          {"parameters", parameter_count(run.model)}};
 }
 
 json host(ProjectState& state, const Host& host) {

@@ -10,11 +10,15 @@
 namespace quorate::status {
 
 // {runs, hosts_active, results_in_progress, results_waiting,
-//  results_per_minute}
+//  results_per_minute, roles_off}
 nlohmann::json summary(ProjectState& state);
-// {run, state, rule, version, results_assimilated, ..., accuracy,
+// progress: the share of its samples that is handed out; done: that is in the
+// model.
+// {run, state, waits, rule, version, results_assimilated, ..., accuracy,
 //  best_accuracy}; see docs/protocol.md.
 nlohmann::json run(ProjectState& state, const TrainingRun& training);
+// Fixed when it was created: lr, batch, rule settings, ...
+nlohmann::json settings(const Run& run);
 nlohmann::json host(ProjectState& state, const Host& host);
 nlohmann::json hosts(ProjectState& state);
 nlohmann::json workunits(ProjectState& state, const TrainingRun& training,

@@ -1,5 +1,7 @@
 #include "server/admin/create_run.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <type_traits>
 
@@ -19,6 +21,12 @@ using nlohmann::json;
   throw Error(ErrorKind::usage, "train create: " + what);
 }
 
+// "local_steps" is --local-steps on the command line.
+std::string flag_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
 // A number in [least, most], or `otherwise` if it is not given.
 template <class T>
 T number(const json& arguments, const char* name, T otherwise, double least,
@@ -28,7 +36,8 @@ T number(const json& arguments, const char* name, T otherwise, double least,
   if (!value.is_number() ||
       (std::is_integral_v<T> && !value.is_number_integer()) ||
       !(value.get<double>() >= least) || !(value.get<double>() <= most)) {
-    refuse(fmt::format("--{}: expected a number from {} to {}, found {}", name,
+    refuse(fmt::format("{}: expected a {}number from {} to {}, found {}",
+                       flag_of(name), std::is_integral_v<T> ? "whole " : "",
                        least, most, value.dump()));
   }
   return value.get<T>();
@@ -60,7 +69,9 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
                           dataset.classes);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
   run.batch = number(arguments, "batch", run.batch, 1, 65536);
-  run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
+  if (arguments.value("local_steps", json()) != "auto") {
+    run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
+  }
   run.epochs = number(arguments, "epochs", run.epochs, 1, 1e6);
   run.quorum = number(arguments, "quorum", run.quorum, 1, 10);
   run.optimizer.learning_rate = number(arguments, "lr", 0.05F, 1e-9, 1e6);
@@ -119,6 +130,17 @@ RunCreated created_entry(const Run& run, const DatasetManifest& dataset,
 }
 
 }  // namespace
+
+json number_or_text(const std::string& text) {
+  // JSON's numbers keep whether they are whole; people also write .5 and 1.
+  json number = json::parse(text, nullptr, false);
+  if (number.is_number()) return number;
+  double value = 0;
+  const char* last = text.data() + text.size();
+  auto [end, error] = std::from_chars(text.data(), last, value);
+  bool is_number = error == std::errc() && end == last && std::isfinite(value);
+  return is_number ? json(value) : json(text);
+}
 
 TrainingRun& create_run(Project& project, const json& arguments) {
   ProjectState& state = project.state();

@@ -12,6 +12,11 @@ namespace quorate {
 // seed, round_units, round_share. Throws usage, naming the argument, for what
 // cannot work. The first ledger entry is written; volunteers get work from the
 // next moment on.
+// local_steps may be the word "auto".
 TrainingRun& create_run(Project& project, const nlohmann::json& arguments);
+
+// What a person typed where a number belongs: that number, if it is finite, or
+// the text as it is, for create_run() to refuse.
+nlohmann::json number_or_text(const std::string& text);
 
 }  // namespace quorate

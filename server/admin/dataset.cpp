@@ -22,6 +22,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::uint32_t kMostGlyphs = 1'000'000;
+
 // How the training samples divide into classes; of many classes the extremes.
 std::string class_table(const DatasetManifest& manifest) {
   constexpr std::size_t kMostRows = 20;
@@ -115,7 +117,12 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   fmt::print("{}",
              global.json ? to_json(manifest) + "\n" : added_text(manifest));
   std::FILE* remarks = global.json ? stderr : stdout;
-  if (!guess.empty()) fmt::print(remarks, "Taken for granted: {}.\n", guess);
+  if (!guess.empty()) {
+    fmt::print(remarks,
+               "Taken for granted, if the options in brackets do not say "
+               "otherwise: {}.\n",
+               guess);
+  }
   fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
              picture_path.string());
 }
@@ -182,15 +189,25 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
         options->spec.shape = parse_sample_shape(text);
       },
       "CSV: height x width x channels of a line's values, as 28x28x1");
-  adding->add_option("--seed", options->dataset.seed, "Of the shuffle");
+  adding
+      ->add_option("--max-value", options->spec.max_value,
+                   "CSV: the value that is white: 0 to this become 0 to 255 "
+                   "(the largest there is, if that is below 128, else 255)")
+      ->check(CLI::Range(1, 255));
+  adding->add_option("--seed", options->dataset.seed, "Of the shuffle")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
   adding->add_option("--hold-out", options->dataset.hold_out_percent,
                      fmt::format("Per cent of the training samples that become "
                                  "the test part, if there is none ({})",
                                  kHoldOutPercent));
-  adding->add_option("--samples", options->spec.train_samples,
-                     "glyphs: training samples");
-  adding->add_option("--test-samples", options->spec.test_samples,
-                     "glyphs: test samples");
+  adding
+      ->add_option("--samples", options->spec.train_samples,
+                   "glyphs: training samples")
+      ->check(CLI::Range(1U, kMostGlyphs));
+  adding
+      ->add_option("--test-samples", options->spec.test_samples,
+                   "glyphs: test samples")
+      ->check(CLI::Range(1U, kMostGlyphs));
   adding->add_flag("--json", global.json, "Machine-readable output");
   adding->footer(
       "Example:\n"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
 #include "workunits/object_store.h"
@@ -27,6 +28,24 @@ std::map<std::string, std::string> metadata_of(const json& version) {
           {"quorate.ledger_head", version["ledger_head"].get<std::string>()}};
 }
 
+// Said before anything is computed or overwritten.
+void expect_new_file(const fs::path& out, bool may_replace) {
+  auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::usage,
+                fmt::format("export: --out {}: {}", out.string(), why));
+  };
+  std::error_code ignored;
+  fs::path folder = fs::absolute(out).parent_path();
+  if (fs::is_directory(out, ignored)) refuse("this is a folder: name a file");
+  if (!fs::is_directory(folder, ignored)) {
+    refuse(
+        fmt::format("there is no folder {}: make it first", folder.string()));
+  }
+  if (fs::exists(out, ignored) && !may_replace) {
+    refuse("there is such a file: name another, or say --force");
+  }
+}
+
 }  // namespace
 
 void add_export(CLI::App& app, GlobalOptions& global) {
@@ -34,6 +53,7 @@ void add_export(CLI::App& app, GlobalOptions& global) {
     std::string run;
     std::string version = "best";
     std::string out;
+    bool force = false;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
@@ -44,11 +64,13 @@ void add_export(CLI::App& app, GlobalOptions& global) {
                    "A published version, best or last")
       ->capture_default_str();
   command->add_option("--out", options->out, "File to write")->required();
+  command->add_flag("--force", options->force, "Replace a file that is there");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project export first --out "
       "model.safetensors\n");
   command->callback([options, &global] {
+    expect_new_file(options->out, options->force);
     AdminClient client(global.folder);
     json version = client.call(
         "exportable", {{"run", options->run}, {"version", options->version}});

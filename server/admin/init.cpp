@@ -2,16 +2,33 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "server/address.h"
 #include "server/admin/commands.h"
 #include "server/project_folder.h"
+#include "server/settings.h"
 
 namespace quorate {
+namespace {
+
+void expect(const std::optional<std::string>& text,
+            bool (*is_good)(const std::string&), const char* option,
+            const char* expected) {
+  constexpr std::size_t kShown = 80;
+  if (!text || is_good(*text)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("init: {} \"{}{}\": expected {}", option,
+                          text->substr(0, kShown),
+                          text->size() > kShown ? "..." : "", expected));
+}
+
+}  // namespace
 
 void add_init(CLI::App& app, GlobalOptions& global) {
   struct Options {
     std::string folder;
-    std::string name;
-    std::string url;
+    std::optional<std::string> name;
+    std::optional<std::string> url;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
@@ -27,7 +44,10 @@ void add_init(CLI::App& app, GlobalOptions& global) {
       "Example:\n  quorate init my-project --name \"My project\"\n");
   command->callback([options, &global] {
     ProjectFolder folder{options->folder};
-    create_project(folder, options->name, options->url);
+    expect(options->name, is_project_name, "--name", kProjectName);
+    expect(options->url, is_public_url, "--url", kPublicUrl);
+    create_project(folder, options->name.value_or(""),
+                   options->url.value_or(""));
     ProjectKeys keys = load_keys(folder);
     if (global.json) {
       nlohmann::json row = {{"folder", folder.root.string()},

@@ -3,12 +3,14 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "server/admin/create_run.h"
+#include "server/admin/lists.h"
 #include "server/evaluations.h"
 #include "server/status.h"
 
@@ -17,31 +19,16 @@ namespace {
 
 using nlohmann::json;
 
-TrainingRun& run_of(Project& project, const json& arguments) {
-  std::string name = arguments.value("run", "");
-  if (TrainingRun* training = project.state().run_by_name(name)) {
-    return *training;
-  }
-  std::string known;
-  for (const auto& [key, training] : project.state().runs) {
-    known += (known.empty() ? "" : ", ") + training.run.name;
-  }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("run \"{}\": there is none: {}", name,
-                  known.empty() ? "create one with `quorate train create`"
-                                : "known are " + known));
-}
-
-Page page_of(const json& arguments) {
-  Page page;
-  page.limit = arguments.value("limit", page.limit);
-  return page;
+// The row of a run, with its settings.
+json detailed_run(Project& project, const TrainingRun& training) {
+  json row = status::run(project.state(), training);
+  row["settings"] = status::settings(training.run);
+  return row;
 }
 
 json create(Project& project, const json& arguments) {
   TrainingRun& training = create_run(project, arguments);
-  return status::run(project.state(), training);
+  return detailed_run(project, training);
 }
 
 // For what changes a run.
@@ -71,7 +58,7 @@ json set_state(Project& project, const json& arguments, RunState from,
   project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
                          training.run.key, 0, "by the operator");
   project.daemons().scheduler.wake();
-  return status::run(project.state(), training);
+  return detailed_run(project, training);
 }
 
 json stop(Project& project, const json& arguments) {
@@ -82,7 +69,7 @@ json stop(Project& project, const json& arguments) {
                             name_of(training.run.state)));
   }
   project.daemons().assimilator.end(training, RunState::stopped);
-  return status::run(project.state(), training);
+  return detailed_run(project, training);
 }
 
 json list_runs(Project& project, const json&) {
@@ -91,21 +78,6 @@ json list_runs(Project& project, const json&) {
     rows.push_back(status::run(project.state(), training));
   }
   return rows;
-}
-
-// Rows of every run, or of the one named.
-template <class RowsOf>
-json for_runs(Project& project, const json& arguments, RowsOf rows_of) {
-  if (arguments.contains("run")) return rows_of(run_of(project, arguments));
-  json all = json::array();
-  for (const auto& [key, training] : project.state().runs) {
-    json rows = rows_of(training);
-    for (json& row : rows) {
-      row["run"] = training.run.name;
-      all.push_back(std::move(row));
-    }
-  }
-  return all;
 }
 
 json host_show(Project& project, const json& arguments) {
@@ -120,32 +92,58 @@ json host_show(Project& project, const json& arguments) {
                           arguments.value("host", "")));
 }
 
+// A workunit that is over needs no look, one that never was is a mistake.
+void expect_workunit(Project& project, WorkunitId id) {
+  if (project.state().store.workunit(id)) return;
+  constexpr std::size_t kMostNamed = 8;
+  std::string known;
+  std::size_t count = 0;
+  for (const auto& [live, unit] : project.state().feeder.units()) {
+    if (++count <= kMostNamed) known += fmt::format(" {}", live);
+  }
+  if (count > kMostNamed) {
+    known += fmt::format(" and {} more", count - kMostNamed);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("workunit {}: there is none: known are{}; see "
+                          "`quorate workunits`",
+                          id, known.empty() ? " no open ones" : known));
+}
+
 json validate(Project& project, const json& arguments) {
   Transitioner& transitioner = project.daemons().transitioner;
-  std::size_t before = project.state().feeder.units().size();
+  std::size_t looked_at = 1;
   if (arguments.contains("workunit")) {
-    transitioner.pass(arguments["workunit"].get<WorkunitId>());
+    auto id = arguments["workunit"].get<WorkunitId>();
+    expect_workunit(project, id);
+    transitioner.pass(id);
   } else {
+    looked_at = project.state().feeder.units().size();
     transitioner.pass_all();
   }
   json waiting = json::array();
   for (const auto& [id, live] : project.state().feeder.units()) {
     if (live.unit.state == WorkunitState::validated) waiting.push_back(id);
   }
-  return {{"looked_at", before}, {"waiting_for_assimilation", waiting}};
+  return {{"looked_at", looked_at}, {"waiting_for_assimilation", waiting}};
 }
 
 json assimilate(Project& project, const json& arguments) {
-  json rows = json::array();
-  for (auto& [key, training] : project.state().runs) {
-    if (arguments.contains("run") && training.run.name != arguments["run"]) {
-      continue;
+  std::vector<TrainingRun*> runs;
+  if (arguments.contains("run")) {
+    runs.push_back(&run_of(project, arguments));
+  } else {
+    for (auto& [key, training] : project.state().runs) {
+      runs.push_back(&training);
     }
-    std::uint64_t before = training.model.version();
-    project.daemons().assimilator.pass(training);
-    rows.push_back({{"run", training.run.name},
+  }
+  json rows = json::array();
+  for (TrainingRun* training : runs) {
+    std::uint64_t before = training->model.version();
+    project.daemons().assimilator.pass(*training);
+    rows.push_back({{"run", training->run.name},
                     {"version_before", before},
-                    {"version", training.model.version()}});
+                    {"version", training->model.version()}});
   }
   return rows;
 }
@@ -211,9 +209,7 @@ const std::map<std::string, Command>& commands() {
       {"train-create", create},
       {"train-list", list_runs},
       {"train-show",
-       [](Project& p, const json& a) {
-         return status::run(p.state(), run_of(p, a));
-       }},
+       [](Project& p, const json& a) { return detailed_run(p, run_of(p, a)); }},
       {"train-pause",
        [](Project& p, const json& a) {
          return set_state(p, a, RunState::running, RunState::paused);
@@ -228,25 +224,9 @@ const std::map<std::string, Command>& commands() {
       {"hosts",
        [](Project& p, const json&) { return status::hosts(p.state()); }},
       {"host-show", host_show},
-      {"workunits",
-       [](Project& p, const json& a) {
-         return for_runs(p, a, [&](const TrainingRun& t) {
-           return status::workunits(p.state(), t, page_of(a));
-         });
-       }},
-      {"results",
-       [](Project& p, const json& a) {
-         return for_runs(p, a, [&](const TrainingRun& t) {
-           return a.value("rejected", false)
-                      ? status::rejected(p.state(), t, page_of(a))
-                      : status::results(p.state(), t, page_of(a));
-         });
-       }},
-      {"snapshots",
-       [](Project& p, const json& a) {
-         return for_runs(
-             p, a, [&](const TrainingRun& t) { return status::snapshots(t); });
-       }},
+      {"workunits", list_workunits},
+      {"results", list_results},
+      {"snapshots", list_snapshots},
       {"validate", validate},
       {"assimilate", assimilate},
       {"ledger", ledger},

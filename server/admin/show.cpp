@@ -1,10 +1,12 @@
 // status, hosts, workunits, results, snapshots, host show.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
+#include "server/admin/run_text.h"
 #include "server/admin/table.h"
 
 namespace quorate {
@@ -21,6 +23,15 @@ const std::vector<Column> kHostColumns = {
 void print_rows(const json& rows, bool as_json,
                 const std::vector<Column>& columns) {
   fmt::print("{}", as_json ? rows.dump() + "\n" : table(rows, columns));
+}
+
+// "7 attic" where a row has a host: names alone are often the same.
+void name_hosts(json& rows) {
+  for (json& row : rows) {
+    if (row.value("host", 0) == 0) continue;
+    row["host_shown"] = fmt::format("{} {}", row["host"].dump(),
+                                    cell("host_name", row["host_name"]));
+  }
 }
 
 struct RowOptions {
@@ -46,8 +57,9 @@ void add_rows(CLI::App& app, GlobalOptions& global, const std::string& name,
     json arguments = {{"limit", options->limit},
                       {"rejected", options->rejected}};
     if (options->run) arguments["run"] = *options->run;
-    print_rows(AdminClient(global.folder).call(name, arguments), global.json,
-               columns);
+    json rows = AdminClient(global.folder).call(name, arguments);
+    if (!global.json) name_hosts(rows);
+    print_rows(rows, global.json, columns);
   });
 }
 
@@ -69,13 +81,20 @@ void add_status(CLI::App& app, GlobalOptions& global) {
         summary["hosts_active"].dump(), summary["results_in_progress"].dump(),
         summary["results_waiting"].dump(),
         summary["results_per_minute"].dump());
-    fmt::print("{}", table(client.call("train-list", json::object()),
-                           {{"RUN", "run"},
+    std::vector<std::string> off = summary["roles_off"];
+    if (!off.empty()) {
+      fmt::print("Off (serve --roles): {}\n\n", fmt::join(off, ", "));
+    }
+    json runs = client.call("train-list", json::object());
+    fmt::print("{}{}",
+               table(runs, {{"RUN", "run"},
                             {"STATE", "state"},
                             {"VERSION", "version"},
-                            {"DONE", "progress"},
+                            {"DONE", "done"},
+                            {"HANDED OUT", "progress"},
                             {"ACCURACY", "accuracy"},
-                            {"BEST", "best_accuracy"}}));
+                            {"BEST", "best_accuracy"}}),
+               standstills(runs));
   });
 }
 
@@ -112,6 +131,7 @@ void add_show(CLI::App& app, GlobalOptions& global) {
   add_hosts(app, global);
   add_rows(app, global, "workunits", "Units of work, newest first",
            {{"ID", "id"},
+            {"RUN", "run"},
             {"UNIT", "unit_index"},
             {"STATE", "state"},
             {"BASE", "base_version"},
@@ -121,14 +141,16 @@ void add_show(CLI::App& app, GlobalOptions& global) {
             {"CREATED", "created"}});
   add_rows(app, global, "results", "Results, newest first",
            {{"ID", "id"},
+            {"RUN", "run"},
             {"WORKUNIT", "workunit"},
-            {"HOST", "host_name"},
+            {"HOST", "host_shown"},
             {"STATE", "server_state"},
             {"OUTCOME", "outcome"},
             {"VALIDATE", "validate_state"},
             {"REASON", "reason"}});
-  add_rows(app, global, "snapshots", "Published versions",
-           {{"VERSION", "version"},
+  add_rows(app, global, "snapshots", "Published versions, newest first",
+           {{"RUN", "run"},
+            {"VERSION", "version"},
             {"SAMPLES", "samples"},
             {"LOSS", "loss"},
             {"ACCURACY", "accuracy"},

@@ -4,6 +4,8 @@
 
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
+#include "server/admin/create_run.h"
+#include "server/admin/run_text.h"
 #include "server/admin/table.h"
 
 namespace quorate {
@@ -17,7 +19,7 @@ const std::vector<Column> kRunColumns = {{"RUN", "run"},
                                          {"MODEL", "model"},
                                          {"DATASET", "dataset"},
                                          {"VERSION", "version"},
-                                         {"DONE", "progress"},
+                                         {"DONE", "done"},
                                          {"ACCURACY", "accuracy"},
                                          {"BEST", "best_accuracy"},
                                          {"REJECTED", "results_rejected"}};
@@ -28,25 +30,32 @@ void print_run(const json& run, bool as_json) {
     return;
   }
   fmt::print("{}", table(json::array({run}), kRunColumns));
-  if (!run.value("reason", "").empty()) {
-    fmt::print("{}\n", run.value("reason", ""));
-  }
+  fmt::print("{}{}", run_details(run), standstills(json::array({run})));
 }
 
 // An option that reaches the server only if it was given.
-template <class T>
 void forward(CLI::App* command, const std::shared_ptr<json>& arguments,
              const std::string& flag, const char* key,
              const std::string& help) {
-  command->add_option_function<T>(
-      flag, [arguments, key](const T& value) { (*arguments)[key] = value; },
+  command->add_option_function<std::string>(
+      flag,
+      [arguments, key](const std::string& value) { (*arguments)[key] = value; },
       help);
 }
 
-// A number, or the word that stands for a schedule.
-void set_alpha(json& arguments, const std::string& text) {
-  json number = json::parse(text, nullptr, false);
-  arguments["alpha"] = number.is_number() ? number : json(text);
+// The same of a number, or of a word that stands for one. What is neither goes
+// to the server as it is, which says what it expects.
+void forward_number(CLI::App* command, const std::shared_ptr<json>& arguments,
+                    const std::string& flag, const char* key,
+                    const std::string& help) {
+  command
+      ->add_option_function<std::string>(
+          flag,
+          [arguments, key](const std::string& text) {
+            (*arguments)[key] = number_or_text(text);
+          },
+          help)
+      ->type_name("NUMBER");
 }
 
 void add_create(CLI::App* train, GlobalOptions& global) {
@@ -66,46 +75,40 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           },
           "Data set to train on")
       ->required();
-  forward<std::string>(command, arguments, "--model", "model",
-                       "mlp, mlp:WIDTH,WIDTH (hidden layers), lenet or "
-                       "lenet:CHANNELS,CHANNELS,WIDTH,WIDTH [mlp:256]");
-  forward<std::string>(command, arguments, "--rule", "rule",
-                       "How updates combine: vc-asgd, diloco [vc-asgd]");
-  command->add_option_function<std::string>(
-      "--alpha",
-      [arguments](const std::string& text) { set_alpha(*arguments, text); },
-      "vc-asgd: weight of the old model, or var for e/(e+1) [0.7]");
-  forward<double>(command, arguments, "--gamma", "gamma",
-                  "diloco: outer learning rate [0.7]");
-  forward<double>(command, arguments, "--beta", "beta",
-                  "diloco: outer momentum [0.9]");
-  forward<std::uint32_t>(command, arguments, "--round-units", "round_units",
-                         "diloco: units of a round [by active hosts]");
-  forward<double>(command, arguments, "--round-share", "round_share",
-                  "diloco: share of a round that closes it [0.6]");
-  command->add_option_function<std::string>(
-      "--local-steps",
-      [arguments](const std::string& text) {
-        (*arguments)["local_steps"] =
-            text == "auto" ? json(0) : json::parse(text, nullptr, false);
-      },
-      "Minibatches of a unit, or auto [auto]");
-  forward<std::uint32_t>(command, arguments, "--batch", "batch",
-                         "Samples of a minibatch [64]");
-  forward<std::uint32_t>(command, arguments, "--epochs", "epochs",
-                         "Passes over the data [20]");
-  forward<std::uint32_t>(command, arguments, "--quorum", "quorum",
-                         "Results of different users that must agree [2]");
-  forward<double>(command, arguments, "--lr", "lr",
-                  "Learning rate of the local SGD [0.05]");
-  forward<double>(command, arguments, "--momentum", "momentum",
-                  "Its momentum [0.9]");
-  forward<double>(command, arguments, "--weight-decay", "weight_decay",
-                  "Its weight decay [0]");
-  forward<std::string>(command, arguments, "--lr-schedule", "lr_schedule",
-                       "linear (to zero) or constant [linear]");
-  forward<std::uint64_t>(command, arguments, "--seed", "seed",
-                         "Of initialisation and order [0]");
+  forward(command, arguments, "--model", "model",
+          "mlp, mlp:WIDTH,WIDTH (hidden layers), lenet or "
+          "lenet:CHANNELS,CHANNELS,WIDTH,WIDTH [mlp:256]");
+  forward(command, arguments, "--rule", "rule",
+          "How updates combine: vc-asgd, diloco [vc-asgd]");
+  forward_number(command, arguments, "--alpha", "alpha",
+                 "vc-asgd: weight of the old model, or var for e/(e+1) [0.7]");
+  forward_number(command, arguments, "--gamma", "gamma",
+                 "diloco: outer learning rate [0.7]");
+  forward_number(command, arguments, "--beta", "beta",
+                 "diloco: outer momentum [0.9]");
+  forward_number(
+      command, arguments, "--round-units", "round_units",
+      "diloco: units of a round; 0: as many as hosts are active [0]");
+  forward_number(command, arguments, "--round-share", "round_share",
+                 "diloco: share of a round that closes it [0.6]");
+  forward_number(command, arguments, "--local-steps", "local_steps",
+                 "Minibatches of a unit, or auto [auto]");
+  forward_number(command, arguments, "--batch", "batch",
+                 "Samples of a minibatch [64]");
+  forward_number(command, arguments, "--epochs", "epochs",
+                 "Passes over the data [20]");
+  forward_number(command, arguments, "--quorum", "quorum",
+                 "Results of different users that must agree [2]");
+  forward_number(command, arguments, "--lr", "lr",
+                 "Learning rate of the local SGD [0.05]");
+  forward_number(command, arguments, "--momentum", "momentum",
+                 "Its momentum [0.9]");
+  forward_number(command, arguments, "--weight-decay", "weight_decay",
+                 "Its weight decay [0]");
+  forward(command, arguments, "--lr-schedule", "lr_schedule",
+          "linear (to zero) or constant [linear]");
+  forward_number(command, arguments, "--seed", "seed",
+                 "Of initialisation and order [0]");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Examples:\n  quorate -C my-project train create first "
@@ -148,8 +151,9 @@ void add_train(CLI::App& app, GlobalOptions& global) {
   list->callback([&global] {
     AdminClient client(global.folder);
     json rows = client.call("train-list", json::object());
-    fmt::print("{}",
-               global.json ? rows.dump() + "\n" : table(rows, kRunColumns));
+    fmt::print("{}", global.json
+                         ? rows.dump() + "\n"
+                         : table(rows, kRunColumns) + standstills(rows));
   });
 }
 

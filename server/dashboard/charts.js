@@ -37,9 +37,10 @@ function makeChart(id, type, datasets, y, options) {
       interaction: {mode: 'nearest', axis: 'x', intersect: false},
       scales: {
         // Ticks at round numbers only: the end of the last bar is none.
-        x: {type: 'linear', ...options.x, grid: {...grid, ...options.x.grid},
+        // Before there is a point the axes would count from 0 to 1.
+        x: {type: 'linear', display: false, ...options.x, grid: {...grid, ...options.x.grid},
             ticks: {...ticks, includeBounds: false, ...options.x.ticks}},
-        y: {type: 'linear', grid, ticks: {...ticks, callback: y},
+        y: {type: 'linear', display: false, grid, ticks: {...ticks, callback: y},
             ...options.y},
       },
       plugins: {
@@ -48,6 +49,11 @@ function makeChart(id, type, datasets, y, options) {
       },
     },
   });
+}
+
+function showAxes(chart) {
+  chart.options.scales.x.display = true;
+  chart.options.scales.y.display = true;
 }
 
 // Fills the table beside a chart while it is open: `make` gives its rows.
@@ -114,6 +120,7 @@ function makeCurve(field, formatTick, format) {
     dataset.data =
         points.map((point) => ({x: axis.position(point), y: point[field]}));
     dataset.pointRadius = points.length === 1 ? 3 : 0;
+    showAxes(chart);
     chart.options.scales.x.max = dataset.data.at(-1).x || 1;
     chart.options.scales.x.title = {
       display: true, text: axis.title, color: color('--quiet')};
@@ -169,6 +176,7 @@ const kClock =
     new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit'});
 
 function minuteTick(minute) {
+  if (minute > 0 || !Number.isInteger(minute)) return '';
   if (minute === 0) return 'now';
   return minute % 60 === 0 ? `−${-minute / 60} h` : `−${-minute} min`;
 }
@@ -190,6 +198,7 @@ function draw(chart, rows, fields, range, format) {
         rows.map((row) => ({x: row.minute, y: row[field]}));
     chart.data.datasets[index].pointRadius = rows.length === 1 ? 3 : 0;
   });
+  showAxes(chart);
   const {minutes, bin} = kRanges[range];
   const {x} = chart.options.scales;
   // A young server's first minutes should not look like a day's.

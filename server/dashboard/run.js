@@ -55,6 +55,7 @@ function advice(run, hostsActive) {
     return [`${ended} ${dateTime(run.ended)}. The best version as a file:`,
             `quorate -C my-project export ${run.run} --out model.safetensors`];
   }
+  if (run.waits) return [`The run ${run.waits}.`, ''];
   if (hostsActive === 0) {
     return ['No volunteer’s host is there now. The command under “Join in” ' +
             'brings one.', ''];

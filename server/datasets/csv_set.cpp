@@ -87,14 +87,21 @@ SampleShape shape_of(const Layout& layout, const SourceSpec& spec,
   return *spec.shape;
 }
 
-std::string guess_of(const Layout& layout, const SampleShape& shape,
-                     const std::string& file) {
-  return fmt::format(
-      "{}: {}, label in column {}, the other {} taken as {}x{}x{}; --label and "
-      "--shape say otherwise",
-      file, layout.has_header ? "a header line" : "no header line",
-      layout.label + 1, layout.count - 1, shape.height, shape.width,
-      shape.channels);
+// What was taken for granted of a file's columns; empty if all of it was said.
+std::string layout_guess(const Layout& layout, const SampleShape& shape,
+                         const SourceSpec& spec) {
+  std::string guess;
+  if (spec.label_column.empty()) {
+    guess = fmt::format("{}, label in column {} (--label)",
+                        layout.has_header ? "a header line" : "no header line",
+                        layout.label + 1);
+  }
+  if (!spec.shape) {
+    guess += fmt::format("{}the {} values of a line are {}x{}x{} (--shape)",
+                         guess.empty() ? "" : ", ", layout.count - 1,
+                         shape.height, shape.width, shape.channels);
+  }
+  return guess;
 }
 
 std::uint8_t byte_of(const CsvReader& csv, std::size_t column) {
@@ -129,7 +136,7 @@ void append_file(const fs::path& path, const SourceSpec& spec,
   if (layout.count < 2) csv.fail(0, "expected a label and values, found one");
   SampleShape shape = shape_of(layout, spec, file.name());
   take_shape(source, shape, file.name());
-  if (source.guess.empty()) source.guess = guess_of(layout, shape, file.name());
+  if (source.guess.empty()) source.guess = layout_guess(layout, shape, spec);
   if (layout.has_header && !csv.next()) {
     file.fail("expected samples below the header line, found none");
   }
@@ -139,7 +146,62 @@ void append_file(const fs::path& path, const SourceSpec& spec,
   } while (csv.next());
 }
 
+std::uint8_t largest_value(const DatasetSource& source) {
+  std::uint8_t largest = 0;
+  for (const SampleSet* part : {&source.train, &source.test}) {
+    for (std::uint8_t value : part->images) largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+void stretch(Bytes& values, std::uint32_t white) {
+  for (std::uint8_t& value : values) {
+    value = static_cast<std::uint8_t>((value * 255 + white / 2) / white);
+  }
+}
+
+// Makes the values what pixels are, 0 to 255.
+void stretch_values(DatasetSource& source, const SourceSpec& spec) {
+  std::uint8_t largest = largest_value(source);
+  std::uint32_t white = spec.max_value.value_or(guessed_white(largest));
+  if (largest > white) {
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: --max-value {}: there are values up to "
+                            "{}: say --max-value {}",
+                            white, largest, largest));
+  }
+  if (white == 255) return;
+  stretch(source.train.images, white);
+  stretch(source.test.images, white);
+  if (spec.max_value) return;
+  source.guess += fmt::format(
+      "{}no value is above {}, so 0 to {} became 0 to 255 (--max-value)",
+      source.guess.empty() ? "" : ", ", largest, largest);
+}
+
+// A column that is the same everywhere tells nothing.
+void expect_labels_differ(const DatasetSource& source, const SourceSpec& spec) {
+  std::optional<std::uint8_t> only;
+  std::size_t count = 0;
+  for (const SampleSet* part : {&source.train, &source.test}) {
+    for (std::uint8_t label : part->labels) {
+      if (only.value_or(label) != label) return;
+      only = label;
+      ++count;
+    }
+  }
+  if (count < 2) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("data set: every label is {}: wrong column? Try "
+                          "--label {}",
+                          *only, spec.label_column == "last" ? "1" : "last"));
+}
+
 }  // namespace
+
+std::uint32_t guessed_white(std::uint8_t largest) {
+  return largest == 0 || largest >= 128 ? 255 : largest;
+}
 
 bool is_csv_name(const std::string& plain_name) {
   return plain_name.ends_with(".csv");
@@ -175,6 +237,8 @@ DatasetSource read_csv_set(const SourceFiles& files, const SourceSpec& spec,
   for (const fs::path& file : files.test) {
     append_file(file, spec, progress, source, source.test);
   }
+  expect_labels_differ(source, spec);
+  stretch_values(source, spec);
   count_classes(source);
   return source;
 }

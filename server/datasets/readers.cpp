@@ -139,10 +139,11 @@ DatasetSource read_files(const SourceSpec& spec, const ReadProgress& progress) {
   std::vector<FoundFile> found = find_files(spec.paths);
   const Format& format =
       is_forced ? format_named(spec.format) : common_format(found, where);
-  if (format.name != "csv" && (spec.shape || !spec.label_column.empty())) {
+  bool is_for_csv = spec.shape || spec.max_value || !spec.label_column.empty();
+  if (format.name != "csv" && is_for_csv) {
     throw Error(ErrorKind::usage,
-                fmt::format("data set: {}: --label and --shape are for CSV, "
-                            "these files are {}",
+                fmt::format("data set: {}: --label, --shape and --max-value "
+                            "are for CSV, these files are {}",
                             where, format.name));
   }
   SourceFiles files = files_of(found, format, is_forced);

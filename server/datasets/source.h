@@ -21,9 +21,11 @@ struct SourceSpec {
   // Empty: recognised from the files.
   std::string format{};
   // Of CSV only: the label's column (its number from 1, "last", or its name in
-  // the header line; empty: the first), and what the values of a line are.
+  // the header line; empty: the first), what the values of a line are, and
+  // which of 1 to 255 is white (not given: guessed from the largest).
   std::string label_column{};
   std::optional<SampleShape> shape{};
+  std::optional<std::uint32_t> max_value{};
 };
 
 // Files of one format, each part in the order of its names.

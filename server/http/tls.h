@@ -20,6 +20,10 @@ struct TlsFiles {
 void make_self_signed_certificate(const TlsFiles& files,
                                   const std::string& common_name);
 
+// Throws io, naming the file, if certificate and key do not load or do not
+// belong together.
+void expect_certificate(const TlsFiles& files);
+
 // "sha256//" and the base64 of the SHA-256 of the certificate's public key
 // (SubjectPublicKeyInfo, DER): the form of libcurl's CURLOPT_PINNEDPUBLICKEY.
 // Throws io or corrupt.

@@ -42,6 +42,16 @@ def test_by_hand(stage):
            f"without a validator: {valid} valid, version {version}")
     stage.say(f"scheduler alone: {stored} results stored, none judged")
 
+    for words, *command in (
+            (["workunit 999999", "there is none", "known are"],
+             "validate", 999999),
+            (['run "nope"', "there is none", f"known are {RUN}"],
+             "assimilate", "nope")):
+        stage.fails(words, "quorate", "-C", project.folder, *command)
+    said = project.order("status")
+    for part in ("Off (serve --roles): validator, assimilator, evaluator",
+                 "paused: by the operator"):
+        expect(part in said, f"status says nothing of {part}: {said}")
     project.order("validate")
     waiting, valid, version = states(project)
     expect(valid >= 2 and valid + waiting == stored,

@@ -20,7 +20,7 @@ import write as golden  # noqa: E402  (what the files were written from)
 # Format -> (shape, training samples, test samples, arguments).
 FORMATS = {
     "cifar": ((32, 32, 3), 3, 1, ()),
-    "csv": ((2, 3, 2), 4, 2, ("--shape", "2x3x2")),
+    "csv": ((2, 3, 2), 4, 2, ("--shape", "2x3x2", "--max-value", "255")),
     "safetensors": ((2, 3, 2), 4, 2, ()),
 }
 # Public set -> (samples in all, arguments).
@@ -69,9 +69,17 @@ def test_formats(stage):
         expect(samples_of(project, manifest["test"]) ==
                expected(train, test, shape), f"{name}: other test samples")
         expect_picture(project, name)
-    kinds = {row["name"]: row["kind"] for row in project.ask("dataset", "list")}
+    kinds = {row["name"]: row["kind"]
+             for row in project.ask("dataset", "list")}
     expect(kinds == {name: name for name in FORMATS}, f"listed: {kinds}")
     return f"{len(FORMATS)} formats, every sample in its place"
+
+
+def write_labels(stage, second):
+    """A file of ten samples in class 0 and ten in class `second`."""
+    path = stage.folder / f"labels{second}.csv"
+    path.write_text("0,1,2\n" * 10 + f"{second},2,1\n" * 10)
+    return path
 
 
 def test_words(stage):
@@ -79,8 +87,9 @@ def test_words(stage):
     project = Project(stage)
     train = SOURCES / "csv/train.csv"
     said = project.order("dataset", "add", "a", train, "--hold-out", 25)
-    for part in ("a header line, label in column 1, the other 12 taken as "
-                 "1x12x1", "3 training and 1 test samples", "CLASS",
+    for part in ("a header line, label in column 1 (--label), the 12 values "
+                 "of a line are 1x12x1 (--shape), no value is above 45",
+                 "3 training and 1 test samples", "CLASS",
                  "datasets/a.png"):
         expect(part in said, f"dataset add says nothing of {part}: {said}")
     for wrong in ((), (SOURCES,), (SOURCES / "write.py",),
@@ -90,13 +99,19 @@ def test_words(stage):
                   (SOURCES / "csv", "--hold-out", 10)):
         stage.run("quorate", "-C", project.folder, "dataset", "add", "b",
                   *wrong, code=2)
+    stage.fails(["every label is 0", "Try --label last"], "quorate", "-C",
+                project.folder, "dataset", "add", "b", write_labels(stage, 0))
+    said = project.order("dataset", "add", "c", write_labels(stage, 1),
+                         "--label", 1, "--shape", "1x2", "--max-value", 2)
+    expect("Taken for granted" not in said, f"called a guess: {said}")
     stage.run("quorate", "-C", project.folder, "dataset", "add", "b", train,
               "--format", "cifar", code=1)
     left = sorted(path.name for path in (project.folder / "tmp").iterdir())
     expect(not left, f"left behind: {left}")
     files = sorted(path.name
                    for path in (project.folder / "datasets").iterdir())
-    expect(files == ["a.json", "a.png"], f"datasets: {files}")
+    expect(files == ["a.json", "a.png", "c.json", "c.png"],
+           f"datasets: {files}")
     return "says what it did, refuses what makes no set"
 
 

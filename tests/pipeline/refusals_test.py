@@ -13,7 +13,8 @@ import struct
 import threading
 
 from invariants import check_end, check_results, check_units
-from project import Project, Server, Volunteer, expect, free_port, run, wait_for
+from project import (RUN, Project, Server, Volunteer, expect, free_port, run,
+                     wait_for)
 
 SAMPLES = 4096
 EPOCHS = 10
@@ -59,7 +60,9 @@ def refuse_places(scene):
     taken = f"127.0.0.1:{scene.server.port}"
     other = other_project(scene.stage)
     scene.operator([taken, "in use"], "serve", "--listen", taken, folder=other)
-    scene.operator([scene.project.folder, "in use"], "serve", "--listen",
+    scene.operator([scene.project.folder, "another quorate serve runs",
+                    f"process {scene.server.child.pid}",
+                    "status"], "serve", "--listen",
                    f"127.0.0.1:{free_port()}")
     scene.client([scene.ada.folder, "already works", "Ctrl-C"], "run",
                  folder="ada")
@@ -89,8 +92,33 @@ def refuse_settings(scene):
     file.write_text(text)
     scene.operator(['"here"', "ADDRESS:PORT"], "serve", "--listen", "here",
                    folder=other)
+    scene.operator(["--house-workers", "64"], "serve", "--house-workers",
+                   1000, folder=other)
+    file.write_text(re.sub("(?m)^tls_certificate = .*$",
+                           'tls_certificate = "/nope.pem"', text))
+    scene.operator([file, "line", '"tls_certificate"'], "serve", folder=other)
+    file.write_text(re.sub("(?m)^tls_(.*) = .*$", r'tls_\1 = "/nope.pem"',
+                           text))
+    scene.operator([file, "line", '"tls_certificate"', "/nope.pem"], "serve",
+                   folder=other)
+    file.write_text(text)
     scene.operator(["--quorum"], "train", "create", "x", "--dataset", "glyphs",
                    "--quorum", "-1")
+    scene.operator(["--local-steps", '"often"'], "train", "create", "x",
+                   "--dataset", "glyphs", "--local-steps", "often")
+    scene.operator(["--samples"], "dataset", "add", "glyphs2", "glyphs",
+                   "--samples", 999999999999)
+    there = scene.stage.folder / "there.safetensors"
+    there.write_text("precious")
+    for out, words in (("/nope/x", ["/nope", "no folder"]),
+                       ("..", ["folder"]), (there, ["--force"])):
+        scene.operator(["--out", *words], "export", RUN, "--out", out)
+    expect(there.read_text() == "precious", "export replaced a file")
+    for words, *line in ((['"train pause"'], "pause"),
+                         (['"train list"'], "train", "lst"),
+                         (["before the command"], "status", "-C", "p1"),
+                         (["frobnicate"], "frobnicate")):
+        scene.operator(words, *line)
     scene.operator(['"nope"', "dataset add"], "train", "create", "x",
                    "--dataset", "nope")
 
@@ -188,13 +216,31 @@ def refuse_keys(scene):
         key.write_bytes(content)
         scene.operator([key], "serve", folder=other)
     key.unlink()
-    scene.operator([key], "serve", folder=other)
+    scene.operator([key, "missing", "backup"], "serve", folder=other)
+
+
+def refuse_new_projects(scene):
+    """Places and names that no project can have."""
+    stage = scene.stage
+    for words, *arguments in (
+            (["this is a file"], scene.project.folder / "quorate.toml"),
+            (["/proc/nope/", "make folder"], "/proc/nope"),
+            ([scene.project.folder, "is a project"],
+             scene.project.folder / "inner"),
+            (["--name", "not blank"], stage.folder / "new", "--name", ""),
+            (["--name", "64"], stage.folder / "new", "--name", 3000 * "x"),
+            (["--url", "http"], stage.folder / "new", "--url", "ftp://x"),
+            (["--url", "65535"], stage.folder / "new", "--url",
+             "https://x:65536")):
+        scene.refuses(words, "quorate", "init", *arguments)
+    expect(not (stage.folder / "new").exists(), "a refused init left a folder")
 
 
 def test_refusals(stage):
     scene = Scene(stage)
     for refuse in (refuse_places, refuse_settings, refuse_data,
-                   refuse_addresses, refuse_keys, refuse_impostor):
+                   refuse_addresses, refuse_keys, refuse_new_projects,
+                   refuse_impostor):
         refuse(scene)
         stage.say(f"{refuse.__name__}: {scene.refusals} so far")
     scene.project.wait_until_finished(60)

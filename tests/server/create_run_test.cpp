@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "server/admin/service.h"
+#include "server/evaluations.h"
 #include "server/project.h"
 #include "tests/server/project_fixture.h"
 
@@ -102,7 +103,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"alpha", 3}}, "alpha"},
            Row{{{"rule", "diloco"}, {"gamma", 2}}, "gamma"},
            Row{{{"rule", "diloco"}, {"alpha", 0.5}}, "alpha"},
-           Row{{{"round_share", 0}}, "--round_share"},
+           Row{{{"round_share", 0}}, "--round-share"},
            Row{{{"run", 5}}, "train-create"},
        }) {
     json arguments = {{"run", "one"}, {"dataset", "tiny"}};
@@ -125,6 +126,97 @@ TEST_CASE("two runs cannot have one name") {
   CHECK(refusal(admin, "train-create", arguments).find("one") !=
         std::string::npos);
   CHECK(project->state().runs.size() == 1);
+}
+
+TEST_CASE("what is no number is refused under its option's name") {
+  CHECK(number_or_text("8") == 8);
+  CHECK(number_or_text("8").is_number_integer());
+  CHECK(number_or_text(".5") == 0.5);
+  CHECK(number_or_text("1e-3") == 1e-3);
+  for (const char* text : {"nan", "inf", "1e999", "often", "", "8x", "[1]"}) {
+    CAPTURE(text);
+    CHECK(number_or_text(text) == text);
+  }
+
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  auto said = [&](const char* name, const char* value) {
+    return refusal(
+        admin, "train-create",
+        {{"run", "one"}, {"dataset", "tiny"}, {name, number_or_text(value)}});
+  };
+  CHECK(said("local_steps", "often") ==
+        "train create: --local-steps: expected a whole number from 0 to "
+        "1000000, found \"often\"");
+  CHECK(said("lr", "nan") ==
+        "train create: --lr: expected a number from 1e-09 to 1000000, found "
+        "\"nan\"");
+  CHECK(said("seed", "-1") ==
+        "train create: --seed: expected a whole number from 0 to "
+        "9007199254740992, found -1");
+  CHECK(said("epochs", "1.5").find("--epochs: expected a whole") !=
+        std::string::npos);
+  CHECK(said("local_steps", "auto") == "no error");
+}
+
+TEST_CASE("the settings of a run can be read again") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  admin.call("train-create", {{"run", "one"},
+                              {"dataset", "tiny"},
+                              {"lr", 0.25},
+                              {"batch", 16},
+                              {"local_steps", 3},
+                              {"alpha", 0.5}});
+  json settings = admin.call("train-show", {{"run", "one"}})["settings"];
+  CHECK(settings["learning_rate"] == 0.25);
+  CHECK(settings["batch"] == 16);
+  CHECK(settings["local_steps"] == 3);
+  CHECK(settings["rule_settings"] == "{\"alpha\":0.5}");
+}
+
+TEST_CASE("by hand, what does not exist is an error") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  admin.call("train-create", {{"run", "one"}, {"dataset", "tiny"}});
+  CHECK(refusal(admin, "validate", {{"workunit", 999999}})
+            .find("workunit 999999: there is none: known are no open ones") !=
+        std::string::npos);
+  CHECK(refusal(admin, "assimilate", {{"run", "nope"}})
+            .find("run \"nope\": there is none: known are one") !=
+        std::string::npos);
+  CHECK(admin.call("validate", json::object())["looked_at"] == 0);
+  CHECK(admin.call("assimilate", {{"run", "one"}}).size() == 1);
+}
+
+TEST_CASE("lists hold the newest rows of all runs, each with its run") {
+  Folder folder;
+  auto project = folder.open();
+  AdminService admin(*project);
+  for (const char* name : {"one", "two"}) {
+    admin.call("train-create", {{"run", name}, {"dataset", "tiny"}});
+    TrainingRun& run = *project->state().run_by_name(name);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      Evaluation evaluation;
+      evaluation.version = i;
+      evaluation.time = 10 * static_cast<Millis>(i) + run.run.key;
+      keep(run.evaluations, evaluation);
+    }
+  }
+  json rows = admin.call("snapshots", {{"limit", 4}});
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0]["run"] == "two");
+  CHECK(rows[0]["version"] == 2);
+  CHECK(rows[1]["run"] == "one");
+  CHECK(rows[1]["version"] == 2);
+  CHECK(rows[3]["version"] == 1);
+  rows = admin.call("snapshots", {{"limit", 1}, {"run", "one"}});
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0]["run"] == "one");
+  CHECK(rows[0]["version"] == 2);
 }
 
 TEST_CASE("runs are paused, resumed and stopped once") {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/evaluations.h"
+#include "server/page_lists.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -186,6 +187,28 @@ TEST_CASE("what happens again and again to one host is one event") {
     }
   });
   CHECK(status_of(project)["events"].size() == 20);
+}
+
+TEST_CASE("the page names files, but not where they lie") {
+  using page::without_folders;
+  CHECK(without_folders("object /srv/p/objects/ab/abc: missing", "/srv/p") ==
+        "object abc: missing");
+  CHECK(without_folders("(my/objects/x, \"/etc/y\") 1/2 https://a/b", "my") ==
+        "(x, \"y\") 1/2 https://a/b");
+  CHECK(without_folders("", "").empty());
+  CHECK(without_folders("plain words.", "p") == "plain words.");
+
+  ProjectFixture project;
+  project.job([&] {
+    Run& run = project.run().run;
+    run.state = RunState::paused;
+    run.state_reason = "read /srv/secret/abc: missing";
+    project.state().record("run_paused", run.key, 0, run.state_reason);
+  });
+  json status = status_of(project);
+  CHECK(status["run"]["reason"] == "read abc: missing");
+  CHECK(status.dump().find("secret") == std::string::npos);
+  CHECK(PageData(project.state()).runs().find("secret") == std::string::npos);
 }
 
 TEST_CASE("a run is chosen by name; else the newest that goes on") {

@@ -41,6 +41,12 @@ TEST_CASE("named roles run, the others do not") {
   CHECK(parse_roles("scheduler,assimilator").assimilator);
 }
 
+TEST_CASE("roles that do not run are named") {
+  CHECK(roles_off(Roles{}).empty());
+  CHECK(roles_off(parse_roles("validator,scheduler")) ==
+        std::vector<std::string>{"assimilator", "evaluator"});
+}
+
 TEST_CASE("an unknown role is refused with those that are known") {
   for (const char* text :
        {"validater", "validator,", ",", "validator assimilator"}) {
@@ -85,6 +91,7 @@ TEST_CASE("a table aligns its columns, numbers to the right") {
 TEST_CASE("cells are for people") {
   CHECK(cell("best_accuracy", 0.98765) == "98.77 %");
   CHECK(cell("progress", 1) == "100.00 %");
+  CHECK(cell("done", 0.5) == "50.00 %");
   CHECK(cell("accuracy", nullptr) == "-");
   CHECK(cell("loss", 0.123456) == "0.1235");
   CHECK(cell("ended", 0) == "-");

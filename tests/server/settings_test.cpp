@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "server/http/tls.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {
@@ -99,8 +100,11 @@ TEST_CASE("values of the wrong kind or out of range are refused") {
            Row{"house_workers = 4294967296", "\"house_workers\""},
            Row{"plain_http = 1", "expected true or false"},
            Row{"listen = 8470", "expected a text in quotes"},
-           Row{"name = [\"a\"]", "expected a text in quotes"},
+           Row{"name = [\"a\"]", "expected a text of 1"},
            Row{"[lease]\nx = 1", "\"lease\""},
+           Row{"name = \" \"", "line 1: \"name\": expected a text of 1 to 64"},
+           Row{"url = \"ftp://host\"", "\"url\": expected http or https"},
+           Row{"url = \"https://host:65536\"", "\"url\""},
            Row{"lease = ", "line 1"},
            Row{"lease = 5\nlease = 6", "line 2"},
        }) {
@@ -115,6 +119,46 @@ TEST_CASE("bounds are within the range, and seconds may be whole numbers") {
   CHECK(settings.lease == Seconds(86400));
   CHECK(settings.house_workers == 64);
   CHECK(settings.evaluate_every == Seconds(0));
+}
+
+TEST_CASE("files that the settings name are looked at, with their line") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "quorate.toml";
+  auto refusal_of = [&](const std::string& text) -> std::string {
+    write_file_durably(path, as_bytes(text));
+    try {
+      expect_settings_files(path);
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::usage);
+      return error.what();
+    }
+    return "no error";
+  };
+  CHECK(refusal_of("lease = 5\ntls_certificate = \"\"\n") == "no error");
+  std::string found = refusal_of(
+      "\ntls_certificate = \"/no/such.pem\"\ntls_key = \"/no/k.pem\"\n");
+  check_says(found, "quorate.toml, line 2: \"tls_certificate\"");
+  check_says(found, "/no/such.pem");
+  check_says(refusal_of("tls_certificate = \"/a.pem\"\n"),
+             "line 1: \"tls_certificate\": needs \"tls_key\" as well");
+  check_says(refusal_of("\ntls_key = \"/a.pem\"\n"),
+             "line 2: \"tls_key\": needs \"tls_certificate\" as well");
+  TlsFiles files{folder / "c.pem", folder / "k.pem"};
+  make_self_signed_certificate(files, "localhost");
+  std::string good = "tls_certificate = \"" + files.certificate.string() +
+                     "\"\ntls_key = \"" + files.key.string() + "\"\n";
+  CHECK(refusal_of(good) == "no error");
+  make_self_signed_certificate({folder / "other.pem", files.key}, "localhost");
+  check_says(refusal_of(good), "line 1: \"tls_certificate\" and \"tls_key\"");
+}
+
+TEST_CASE("names are short and have ink") {
+  CHECK(is_project_name("a"));
+  CHECK(is_project_name(std::string(64, 'x')));
+  for (const std::string& bad :
+       {std::string(), std::string(" \t\n"), std::string(65, 'x')}) {
+    CHECK_FALSE(is_project_name(bad));
+  }
 }
 
 }  // namespace quorate

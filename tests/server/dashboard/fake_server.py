@@ -37,9 +37,9 @@ def curve(points=200):
 def run(name, **changes):
     row = {
         "run": name, "id": name.encode().hex(), "state": "running",
-        "reason": "", "rule": "vc-asgd", "model": "mlp:256",
+        "reason": "", "waits": "", "rule": "vc-asgd", "model": "mlp:256",
         "dataset": "glyphs", "quorum": 2, "epochs": 20, "epoch": 8,
-        "progress": 0.4321, "version": 1007, "results_assimilated": 1007,
+        "progress": 0.4321, "done": 0.4, "version": 1007, "results_assimilated": 1007,
         "results_rejected": 2, "results_valid": 2014, "units_made": 1031,
         "units_closed": 1007, "samples": 644480,
         "created": NOW - 1000 * MINUTE, "ended": 0, "evaluated_version": 995,

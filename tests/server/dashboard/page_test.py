@@ -153,6 +153,25 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.ask("location.hash"), "#run=first")
         server.wait_until_asked("/v1/events?run=first")
 
+    def test_given_a_run_that_waits_then_it_says_for_whom(self):
+        status = fake_server.sample_status()
+        status["run"]["waits"] = ("waits: 118 results need a second user "
+                                  "(quorum 2); there is 1, and no house worker")
+        page = self.load(self.given(status))
+        self.assertIn("The run waits: 118 results need a second user",
+                      page.text())
+
+    def test_given_no_point_yet_then_the_charts_have_no_axes(self):
+        page = self.load(self.given(fake_server.empty_status()))
+        shown = page.ask("""Object.values(Chart.instances).map(
+            (chart) => [chart.canvas.id, chart.options.scales.x.display])""")
+        self.assertIn(["accuracy", False], shown)
+        ticks = page.ask("""Object.values(Chart.instances).flatMap(
+            (chart) => chart.options.scales.x.display
+                ? chart.scales.x.ticks.map((tick) => String(tick.label))
+                : [])""")
+        self.assertFalse([tick for tick in ticks if "." in tick], ticks)
+
     def test_given_nothing_yet_then_the_page_says_what_to_type(self):
         page = self.load(self.given(fake_server.empty_status()))
         for expected in ["dataset add glyphs", "train create first --dataset",

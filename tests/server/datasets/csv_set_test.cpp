@@ -1,8 +1,10 @@
 #include "server/datasets/csv_set.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "server/datasets/readers.h"
 #include "tests/server/datasets/files.h"
@@ -11,11 +13,18 @@
 namespace quorate {
 namespace {
 
-// The set of one file with this text.
-DatasetSource read(const std::string& text, const SourceSpec& spec = {}) {
+DatasetSource read_guessing(const std::string& text,
+                            const SourceSpec& spec = {}) {
   TemporaryFolder folder;
   fs::path path = write_file(folder / "f.csv", as_bytes(text));
   return read_csv_set({{path}, {}}, spec, {});
+}
+
+// The set of one file with this text; its values stay as they are, if the spec
+// does not say otherwise.
+DatasetSource read(const std::string& text, SourceSpec spec = {}) {
+  if (!spec.max_value) spec.max_value = 255;
+  return read_guessing(text, spec);
 }
 
 std::string refusal(ErrorKind kind, const std::string& text,
@@ -38,6 +47,7 @@ SourceSpec shaped(const SampleShape& shape) {
 TEST_CASE("golden: header, quotes, line ends, parts and gzip") {
   SourceSpec spec = golden_spec("csv");
   spec.shape = {2, 3, 2};
+  spec.max_value = 255;
   DatasetSource source = open_source(spec);
   CHECK(source.kind == "csv");
   CHECK(source.shape == SampleShape{2, 3, 2});
@@ -79,12 +89,71 @@ TEST_CASE("a first line whose label is no integer is a header") {
 TEST_CASE("without --shape the values are a square, else one row") {
   DatasetSource source = read("0,1,2,3,4\n");
   CHECK(source.shape == SampleShape{2, 2, 1});
-  CHECK(contains(source.guess, "the other 4 taken as 2x2x1"));
-  CHECK(contains(source.guess, "no header line, label in column 1"));
+  CHECK(source.guess ==
+        "no header line, label in column 1 (--label), the 4 values of a line "
+        "are 2x2x1 (--shape)");
   CHECK(read("0,1,2,3,4,5\n").shape == SampleShape{1, 5, 1});
   CHECK(read("0,1,2,3,4\n", shaped({1, 2, 2})).shape == SampleShape{1, 2, 2});
   CHECK(contains(refusal(ErrorKind::usage, "0,1,2\n", shaped({2, 2, 1})),
                  "--shape 2x2x1: 4 values, a line has 2 beside its label"));
+}
+
+TEST_CASE("what the operator said is not called a guess") {
+  const char* text = "0,1,2,3,200\n1,1,2,3,200\n";
+  CHECK(read_guessing(text, labelled("1")).guess ==
+        "the 4 values of a line are 2x2x1 (--shape)");
+  CHECK(read_guessing(text, shaped({1, 2, 2})).guess ==
+        "no header line, label in column 1 (--label)");
+  SourceSpec all = shaped({1, 2, 2});
+  all.label_column = "1";
+  CHECK(read_guessing(text, all).guess.empty());
+}
+
+TEST_CASE("values that are all dark are stretched, and it is said") {
+  DatasetSource source = read_guessing("0,0,8,16,1\n1,2,0,0,0\n");
+  CHECK(source.train.images == Bytes{0, 128, 255, 16, 32, 0, 0, 0});
+  CHECK(contains(source.guess,
+                 "no value is above 16, so 0 to 16 became 0 to 255 "
+                 "(--max-value)"));
+  SourceSpec said;
+  said.max_value = 32;
+  source = read_guessing("0,0,8,16,1\n1,2,0,0,0\n", said);
+  CHECK(source.train.images == Bytes{0, 64, 128, 8, 16, 0, 0, 0});
+  CHECK_FALSE(contains(source.guess, "became"));
+  said.max_value = 15;
+  CHECK(contains(refusal(ErrorKind::usage, "0,8\n1,16\n", said),
+                 "--max-value 15: there are values up to 16"));
+}
+
+TEST_CASE("every value from 0 to white has its own place, 0 and white theirs") {
+  for (std::uint32_t white : {1U, 16U, 100U, 127U, 128U, 255U}) {
+    std::string text = "0,0\n";
+    for (std::uint32_t v = 0; v <= white; ++v) text += fmt::format("1,{}\n", v);
+    SourceSpec spec;
+    spec.max_value = white;
+    Bytes values = read_guessing(text, spec).train.images;
+    values.erase(values.begin());
+    CHECK(values.front() == 0);
+    CHECK(values.back() == 255);
+    CHECK(std::adjacent_find(values.begin(), values.end(),
+                             std::greater_equal<>()) == values.end());
+  }
+}
+
+TEST_CASE("only a set without any bright value is stretched by itself") {
+  CHECK(guessed_white(0) == 255);
+  CHECK(guessed_white(1) == 1);
+  CHECK(guessed_white(127) == 127);
+  CHECK(guessed_white(128) == 255);
+  CHECK(guessed_white(255) == 255);
+}
+
+TEST_CASE("a column of equal labels is the wrong one") {
+  CHECK(contains(refusal(ErrorKind::usage, "0,1,2\n0,3,4\n"),
+                 "every label is 0: wrong column? Try --label last"));
+  CHECK(contains(refusal(ErrorKind::usage, "2,5\n3,5\n", labelled("last")),
+                 "every label is 5: wrong column? Try --label 1"));
+  CHECK(read("7,1\n").train.samples() == 1);
 }
 
 TEST_CASE("a wrong line is named with file, line and column") {
@@ -155,7 +224,7 @@ TEST_CASE("--label and --shape are for CSV") {
   SourceSpec spec = golden_spec("cifar");
   spec.label_column = "last";
   CHECK(contains(error_of(ErrorKind::usage, [&] { (void)open_source(spec); }),
-                 "are for CSV, these files are cifar"));
+                 "--max-value are for CSV, these files are cifar"));
 }
 
 TEST_CASE("the optical digits are read as their publishers wrote them") {
@@ -171,6 +240,8 @@ TEST_CASE("the optical digits are read as their publishers wrote them") {
   CHECK(source.classes == 10);
   CHECK(source.train.samples() == 3823);
   CHECK(source.test.samples() == 1797);
+  CHECK(*std::max_element(source.train.images.begin(),
+                          source.train.images.end()) == 255);
   CHECK(std::count(source.train.labels.begin(), source.train.labels.end(), 0) ==
         376);
 }
