@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "server/admin/service.h"
+#include "server/descriptors.h"
 #include "server/http/server.h"
 #include "server/http/tls.h"
 #include "server/native_door.h"
@@ -71,7 +71,8 @@ std::optional<TlsFiles> tls_files(const ServeOptions& options,
 HttpOptions http_options(const ServerSettings& settings) {
   HttpOptions options;
   options.threads = settings.io_threads;
-  options.limits.max_connections = settings.max_connections;
+  options.limits.max_connections =
+      affordable_connections(settings.max_connections);
   options.limits.max_connections_per_address =
       settings.max_connections_per_address;
   return options;
@@ -94,14 +95,6 @@ class StopSignals {
  private:
   sigset_t set_{};
 };
-
-// A connection is a descriptor, and the usual limit is 1024.
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 void print_address(const Project& project, const Endpoint& endpoint,
                    std::uint16_t port, bool is_tls, bool as_json) {
@@ -130,7 +123,6 @@ void print_address(const Project& project, const Endpoint& endpoint,
 
 void serve(const fs::path& root, const ServeOptions& options) {
   StopSignals signals;  // before any thread starts, so that all inherit it
-  allow_many_descriptors();
   Endpoint endpoint = parse_endpoint(options.settings.listen);
   bool has_failed = false;
   Project project(root, options.settings, options.roles,
