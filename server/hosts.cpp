@@ -35,11 +35,25 @@ const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
   return found == hosts_of_.end() ? kNone : found->second;
 }
 
+bool is_reserved_name(std::string_view name) {
+  std::string letters;
+  for (char c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') letters += c;
+  }
+  return letters == "houseworkers" || letters == "houseworker";
+}
+
 const User& HostTable::register_user(const PublicKey& key,
                                      const std::string& name, Millis now) {
   // The house user's; besides, a point for which anybody can make signatures.
   if (key.is_zero()) {
     throw Error(ErrorKind::denied, "register account: not a usable key");
+  }
+  if (is_reserved_name(name)) {
+    throw Error(ErrorKind::denied,
+                "register account: this name is the server's own workers': "
+                "choose another");
   }
   auto known = user_by_key_.find(key);
   if (known != user_by_key_.end()) {

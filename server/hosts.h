@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -14,12 +15,15 @@
 
 namespace quorate {
 
+// Names of the server's own workers, however they are written: "House-Workers".
+bool is_reserved_name(std::string_view name);
+
 class HostTable {
  public:
   explicit HostTable(Store& store);
 
   // Registering again changes the name (and platform) only. Throws denied for
-  // the zero key.
+  // the zero key and for a reserved name.
   const User& register_user(const PublicKey& key, const std::string& name,
                             Millis now);
   // Throws denied if the account is unknown, or the host key belongs to

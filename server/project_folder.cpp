@@ -36,12 +36,12 @@ std::string host_of(const std::string& url) {
 
 void make_project_folders(const ProjectFolder& folder) {
   for (const fs::path& path :
-       {folder.database().parent_path(), folder.objects(), folder.temporary(),
-        folder.uploads(), folder.datasets(), folder.log().parent_path(),
-        folder.lock().parent_path(), folder.keys()}) {
-    fs::create_directories(path);
+       {folder.root, folder.database().parent_path(), folder.objects(),
+        folder.temporary(), folder.uploads(), folder.datasets(),
+        folder.log().parent_path(), folder.lock().parent_path(),
+        folder.keys()}) {
+    make_private_folder(path);
   }
-  fs::permissions(folder.keys(), fs::perms::owner_all);
 }
 
 void create_project(const ProjectFolder& folder, const std::string& name,

@@ -118,7 +118,7 @@ std::vector<Entry> entries() {
               "How often hosts report that they are there."),
       seconds("reservation", &S::reservation, 0.1, 600,
               "How long a replica waits for the host that was drawn for it."),
-      number("max_results_per_host", &S::max_results_per_host, 1, 1024,
+      number("max_results_per_host", &S::max_results_per_host, 1, 128,
              "Results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
              "Uploads are refused when less is free, in MiB."),

@@ -77,6 +77,18 @@ TEST_CASE("nobody joins the user of the house workers") {
                   Error);
 }
 
+TEST_CASE("nobody takes the name of the house workers") {
+  Table table;
+  for (const char* name : {"house workers", "House-Workers!",
+                           " HOUSE  WORKERS ", "house worker"}) {
+    CHECK_THROWS_AS(table.hosts.register_user(table.ann, name, 5), Error);
+  }
+  table.hosts.register_user(table.ann, "Ann of the White House", 5);
+  CHECK_THROWS_AS(table.hosts.register_user(table.ann, "house workers", 6),
+                  Error);
+  CHECK(table.hosts.user_by_key(table.ann)->name == "Ann of the White House");
+}
+
 TEST_CASE("volunteers heard from are active, house workers never") {
   Table table;
   table.hosts.register_user(table.ann, "Ann", 0);

@@ -97,6 +97,7 @@ TEST_CASE("values of the wrong kind or out of range are refused") {
            Row{"house_workers = -1", "\"house_workers\""},
            Row{"house_workers = 1.5", "\"house_workers\""},
            Row{"house_workers = 4294967296", "\"house_workers\""},
+           Row{"max_results_per_host = 129", "from 1 to 128"},
            Row{"plain_http = 1", "expected true or false"},
            Row{"listen = 8470", "expected a text in quotes"},
            Row{"name = [\"a\"]", "expected a text in quotes"},
