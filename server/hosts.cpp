@@ -1,5 +1,7 @@
 #include "server/hosts.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace quorate {
@@ -10,7 +12,8 @@ constexpr Millis kTouchEveryMs = 10'000;
 
 }  // namespace
 
-HostTable::HostTable(Store& store) : store_(store) {
+HostTable::HostTable(Store& store, std::size_t max_hosts_of_user)
+    : store_(store), max_hosts_of_user_(max_hosts_of_user) {
   for (User& user : store.users()) {
     // The house user has no key that anybody could show.
     if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
@@ -101,6 +104,12 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
     old.platform = host.platform;
     changed(old.id);
     return old;
+  }
+  if (user != kHouseUser && hosts_of(user).size() >= max_hosts_of_user_) {
+    throw Error(ErrorKind::denied,
+                fmt::format("register host: this account has {} hosts, all "
+                            "that it may have",
+                            hosts_of(user).size()));
   }
   Host fresh = host;
   fresh.user_id = user;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/http/router.h"
+#include "server/join_limit.h"
 #include "server/project.h"
 #include "server/sessions.h"
 #include "server/upload.h"
@@ -43,14 +44,15 @@ class NativeDoor {
                                         const Session& session) const;
   // Runs `job` on the writer's thread and sends what it returns, after the
   // commit; an Error becomes the error response.
-  void answer_from_writer(Responder responder,
-                          std::function<std::string()> job);
+  void answer_from_writer(Responder responder, std::function<Response()> job);
 
   Project& project_;
   ProjectState& state_;
   Bytes statement_;
   Sessions sessions_;
   Uploads uploads_;
+  JoinLimit new_accounts_;
+  JoinLimit new_hosts_;
 };
 
 }  // namespace quorate

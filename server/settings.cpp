@@ -112,6 +112,13 @@ std::vector<Entry> entries() {
              "Connections at one time."),
       number("max_connections_per_address", &S::max_connections_per_address, 1,
              1000000, "Connections at one time from one address."),
+      number("new_accounts_per_minute", &S::new_accounts_per_minute, 1, 1000000,
+             "New accounts from one address, on average; twelve times as many "
+             "may come at once."),
+      number("new_hosts_per_minute", &S::new_hosts_per_minute, 1, 1000000,
+             "The same for new hosts."),
+      number("max_hosts_per_account", &S::max_hosts_per_account, 1, 1000000,
+             "Hosts of one account."),
       seconds("lease", &S::lease, 1, 86400,
               "How long a host may be silent before its results go to others."),
       seconds("heartbeat", &S::heartbeat, 0.2, 3600,

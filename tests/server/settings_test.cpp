@@ -54,6 +54,9 @@ TEST_CASE("what the template writes is read back") {
   settings.io_threads = 3;
   settings.max_connections = 77;
   settings.max_connections_per_address = 5;
+  settings.new_accounts_per_minute = 6;
+  settings.new_hosts_per_minute = 7;
+  settings.max_hosts_per_account = 8;
   settings.lease = Seconds(1.5);
   settings.heartbeat = Seconds(0.25);
   settings.reservation = Seconds(7);
@@ -66,6 +69,10 @@ TEST_CASE("what the template writes is read back") {
   std::string text = settings_template(settings);
   ServerSettings back = load(text);
   CHECK(back.name == settings.name);
+  CHECK(back.max_connections_per_address == 5);
+  CHECK(back.new_accounts_per_minute == 6);
+  CHECK(back.new_hosts_per_minute == 7);
+  CHECK(back.max_hosts_per_account == 8);
   CHECK(back.lease == Seconds(1.5));
   CHECK(back.disk_reserve_mb == 9);
   CHECK(back.plain_http);
