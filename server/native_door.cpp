@@ -293,21 +293,42 @@ void NativeDoor::post_result(const Request& request, Responder responder) {
   std::optional<ResultId> id = result_id(request);
   if (!id) return responder.send(closed_response());
   SignedHeader header = protocol::parse_signed_header(request.body);
-  std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) {
-    answer_from_writer(std::move(responder), [this, session, id, header] {
+  screening_.post([this, session, id, header,
+                   responder = std::move(responder)]() mutable {
+    try {
+      screen_report(*session, *id, header, std::move(responder));
+    } catch (const std::exception& error) {
+      log_error("screening_failed", {{"result", *id}, {"error", error.what()}});
+    }
+  });
+}
+
+void NativeDoor::screen_report(const Session& session, ResultId id,
+                               const SignedHeader& header,
+                               Responder responder) {
+  HostId host = session.host;
+  // Looked up here: of reports that repeat, those that came late cost little.
+  std::optional<OpenResult> open = state_.open_results.find(id);
+  if (!open || open->host != host) {
+    return answer_from_writer(std::move(responder), [this, host, id, header] {
       return json_response(
-          200, protocol::write(project_.daemons().reports.repeat(session->host,
-                                                                 *id, header)));
+          200,
+          protocol::write(project_.daemons().reports.repeat(host, id, header)));
     });
-    return;
   }
-  ScreenedReport report = project_.daemons().reports.screen(*open, header);
-  answer_from_writer(std::move(responder), [this, session, id,
+  ScreenedReport report;
+  try {
+    report = project_.daemons().reports.screen(*open, header);
+  } catch (const Error& error) {
+    // Of the server's own failures only the log tells more than that.
+    if (error.kind() == ErrorKind::io) throw;
+    return responder.send(error_response(error.kind(), error.what()));
+  }
+  answer_from_writer(std::move(responder), [this, host, id,
                                             report = std::move(report)] {
-    uploads_.forget(*id);
+    uploads_.forget(id);
     return json_response(200, protocol::write(project_.daemons().reports.store(
-                                  session->host, *id, report)));
+                                  host, id, report)));
   });
 }
 

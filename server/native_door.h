@@ -7,6 +7,7 @@
 #include <string>
 
 #include "server/http/router.h"
+#include "server/job_thread.h"
 #include "server/join_limit.h"
 #include "server/project.h"
 #include "server/sessions.h"
@@ -36,6 +37,9 @@ class NativeDoor {
   std::variant<std::unique_ptr<BodySink>, Response> put_update(
       Request& request);
   void post_result(const Request& request, Responder responder);
+  // On the screening thread: it reads a whole update.
+  void screen_report(const Session& session, ResultId id,
+                     const SignedHeader& header, Responder responder);
 
   // nullopt if the token is missing, unknown or too old.
   std::optional<Session> session_of(const Request& request) const;
@@ -53,6 +57,7 @@ class NativeDoor {
   Uploads uploads_;
   JoinLimit new_accounts_;
   JoinLimit new_hosts_;
+  JobThread screening_;  // last: its jobs use the others
 };
 
 }  // namespace quorate
