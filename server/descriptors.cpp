@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include "base/error.h"
@@ -34,20 +35,15 @@ std::uint64_t raise_open_files() {
   return ::setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_max : before;
 }
 
-std::size_t affordable_connections(std::size_t wanted) {
-  std::uint64_t open_files = raise_open_files();
-  std::size_t most = connections_within(open_files, wanted);
-  if (most < wanted) {
-    log_warning(
-        "fewer_connections",
-        {{"max_connections", wanted},
-         {"taken", most},
-         {"open_files", open_files},
-         {"advice",
-          "raise the limit of open files (ulimit -n, or LimitNOFILE= of the "
-          "systemd unit) to twice max_connections and 256 more"}});
-  }
-  return most;
+void warn_of_fewer_connections(std::size_t taken, std::size_t wanted) {
+  if (taken >= wanted) return;
+  log_warning(
+      "fewer_connections",
+      {{"max_connections", wanted},
+       {"taken", taken},
+       {"advice", fmt::format("allow this process {} open files (ulimit -n, or "
+                              "LimitNOFILE= of the systemd unit)",
+                              kReserve + kOfOneConnection * wanted)}});
 }
 
 }  // namespace quorate

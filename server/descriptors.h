@@ -16,8 +16,8 @@ std::size_t connections_within(std::uint64_t open_files, std::size_t wanted);
 // Raises this process's limit as far as it may, and returns it.
 std::uint64_t raise_open_files();
 
-// How many connections to take. Warns, saying how to raise the limit, if they
-// are fewer than `wanted`.
-std::size_t affordable_connections(std::size_t wanted);
+// If fewer than `wanted` are taken: a line in the log that says how to raise
+// the limit.
+void warn_of_fewer_connections(std::size_t taken, std::size_t wanted);
 
 }  // namespace quorate

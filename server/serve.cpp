@@ -72,7 +72,7 @@ HttpOptions http_options(const ServerSettings& settings) {
   HttpOptions options;
   options.threads = settings.io_threads;
   options.limits.max_connections =
-      affordable_connections(settings.max_connections);
+      connections_within(raise_open_files(), settings.max_connections);
   options.limits.max_connections_per_address =
       settings.max_connections_per_address;
   return options;
@@ -143,7 +143,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
   Router admin_routes;
   admin.add_routes(admin_routes);
 
-  HttpServer http(http_options(options.settings));
+  HttpOptions front = http_options(options.settings);
+  HttpServer http(front);
   std::uint16_t port =
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
   http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
@@ -152,6 +153,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
   page.start([&http] { return http.counters(); });
   print_address(project, endpoint, port, tls.has_value(), options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
+  warn_of_fewer_connections(front.limits.max_connections,
+                            options.settings.max_connections);
   signals.wait();
   log_info("stopping");
   project.begin_stop();
