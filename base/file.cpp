@@ -81,6 +81,15 @@ void sync_folder(const fs::path& folder) {
   if (::fsync(file.get()) != 0) throw_errno("sync " + target.string());
 }
 
+void make_private_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder_of(folder), failed);
+  bool is_there = ::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST;
+  if (!is_there || ::chmod(folder.c_str(), 0700) != 0) {
+    throw_errno("make folder " + folder.string());
+  }
+}
+
 std::uint64_t free_space(const fs::path& path) {
   struct statvfs status {};
   if (::statvfs(path.c_str(), &status) != 0) {
@@ -132,7 +141,9 @@ void MappedFile::swap(MappedFile& other) noexcept {
 }
 
 FileLock::FileLock(const fs::path& path)
-    : fd_(open_file(path, O_RDWR | O_CREAT, 0644)) {
+    : fd_(open_file(path, O_RDWR | O_CREAT, 0600)) {
+  // One made by an older version.
+  if (::fchmod(fd_.get(), 0600) != 0) throw_errno("lock " + path.string());
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     std::string holder = read_text_file(path, 64);
     throw Error(ErrorKind::denied,

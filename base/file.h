@@ -24,6 +24,10 @@ void write_file_durably(const fs::path& path, ByteView bytes, int mode = 0644);
 // Makes names created in, moved to or removed from `folder` durable.
 void sync_folder(const fs::path& folder);
 
+// Makes a folder that only its owner may enter, and those above it as usual.
+// One that exists becomes so. Throws io.
+void make_private_folder(const fs::path& folder);
+
 // Bytes that an ordinary user may still write on the file system of `path`.
 std::uint64_t free_space(const fs::path& path);
 
@@ -77,7 +81,8 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-// An exclusive lock on a file, held until destruction or the process's end.
+// An exclusive lock on a file, which gets mode 0600: who can open it can lock
+// it. Held until destruction or the process's end.
 class FileLock {
  public:
   // Throws denied, naming the process that holds it, if it is taken.

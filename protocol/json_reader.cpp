@@ -89,7 +89,8 @@ std::string JsonValue::text(std::size_t most) const {
   if (value.size() > most) {
     refuse(fmt::format("a text of at most {} bytes", most));
   }
-  if (!is_plain_text(value)) refuse("a text without control characters");
+  if (!is_plain_text(value))
+    refuse("a text without control or invisible characters");
   return value;
 }
 

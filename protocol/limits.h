@@ -16,7 +16,10 @@ inline constexpr std::size_t kMaxPin = 128;
 inline constexpr std::size_t kMaxReason = 1024;
 
 // Lists.
-inline constexpr std::size_t kMaxHolding = 1024;  // results of one host
+// Results of one host: twice what a project may let it have in progress, for
+// it names those, too, whose lease has ended. Each that is not in progress
+// costs the server a look into its store.
+inline constexpr std::size_t kMaxHolding = 256;
 inline constexpr std::size_t kMaxAssignments = 64;
 inline constexpr std::size_t kMaxObjects = 8;
 

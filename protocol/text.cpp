@@ -1,6 +1,8 @@
 #include "protocol/text.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 
 namespace quorate::protocol {
 namespace {
@@ -18,11 +20,41 @@ std::size_t length_of(std::uint32_t lead) {
   return 0;
 }
 
+struct CodeRange {
+  std::uint32_t first, last;
+};
+
+// Drawn as nothing, or changing how their neighbours are drawn.
+constexpr CodeRange kInvisible[] = {
+    {0x00ad, 0x00ad},    // soft hyphen
+    {0x034f, 0x034f},    // grapheme joiner
+    {0x061c, 0x061c},    // Arabic letter mark
+    {0x115f, 0x1160},    // Hangul fillers
+    {0x17b4, 0x17b5},    // Khmer inherent vowels
+    {0x180b, 0x180f},    // Mongolian selectors and vowel separator
+    {0x200b, 0x200f},    // zero width, direction marks
+    {0x2028, 0x202e},    // line separators, embeddings, overrides
+    {0x2060, 0x206f},    // word joiner, isolates, shaping
+    {0x3164, 0x3164},    // Hangul filler
+    {0xfeff, 0xfeff},    // byte order mark
+    {0xffa0, 0xffa0},    // Hangul filler
+    {0xfff0, 0xfffb},    // interlinear annotation
+    {0x1bca0, 0x1bca3},  // shorthand format
+    {0x1d173, 0x1d17a},  // musical format
+    {0xe0000, 0xe0fff},  // tags
+};
+
+bool is_invisible(std::uint32_t code) {
+  return std::any_of(
+      std::begin(kInvisible), std::end(kInvisible),
+      [code](CodeRange r) { return code >= r.first && code <= r.last; });
+}
+
 bool is_allowed(std::uint32_t code, std::size_t length) {
   constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   if (code < kLeast[length] || code > 0x10ffff) return false;
   if (code >= 0xd800 && code <= 0xdfff) return false;  // surrogates
-  return code >= 0x20 && !(code >= 0x7f && code <= 0x9f);
+  return code >= 0x20 && !(code >= 0x7f && code <= 0x9f) && !is_invisible(code);
 }
 
 // Bytes of the allowed character at the start of `text`; 0 if there is none.

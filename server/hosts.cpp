@@ -1,5 +1,7 @@
 #include "server/hosts.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace quorate {
@@ -10,7 +12,8 @@ constexpr Millis kTouchEveryMs = 10'000;
 
 }  // namespace
 
-HostTable::HostTable(Store& store) : store_(store) {
+HostTable::HostTable(Store& store, std::size_t max_hosts_of_user)
+    : store_(store), max_hosts_of_user_(max_hosts_of_user) {
   for (User& user : store.users()) {
     // The house user has no key that anybody could show.
     if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
@@ -35,11 +38,25 @@ const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
   return found == hosts_of_.end() ? kNone : found->second;
 }
 
+bool is_reserved_name(std::string_view name) {
+  std::string letters;
+  for (char c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') letters += c;
+  }
+  return letters == "houseworkers" || letters == "houseworker";
+}
+
 const User& HostTable::register_user(const PublicKey& key,
                                      const std::string& name, Millis now) {
   // The house user's; besides, a point for which anybody can make signatures.
   if (key.is_zero()) {
     throw Error(ErrorKind::denied, "register account: not a usable key");
+  }
+  if (is_reserved_name(name)) {
+    throw Error(ErrorKind::denied,
+                "register account: this name is the server's own workers': "
+                "choose another");
   }
   auto known = user_by_key_.find(key);
   if (known != user_by_key_.end()) {
@@ -87,6 +104,12 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
     old.platform = host.platform;
     changed(old.id);
     return old;
+  }
+  if (user != kHouseUser && hosts_of(user).size() >= max_hosts_of_user_) {
+    throw Error(ErrorKind::denied,
+                fmt::format("register host: this account has {} hosts, all "
+                            "that it may have",
+                            hosts_of(user).size()));
   }
   Host fresh = host;
   fresh.user_id = user;

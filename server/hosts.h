@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -14,16 +15,19 @@
 
 namespace quorate {
 
+// Names of the server's own workers, however they are written: "House-Workers".
+bool is_reserved_name(std::string_view name);
+
 class HostTable {
  public:
-  explicit HostTable(Store& store);
+  explicit HostTable(Store& store, std::size_t max_hosts_of_user = 1000);
 
   // Registering again changes the name (and platform) only. Throws denied for
-  // the zero key.
+  // the zero key and for a reserved name.
   const User& register_user(const PublicKey& key, const std::string& name,
                             Millis now);
-  // Throws denied if the account is unknown, or the host key belongs to
-  // another account.
+  // Throws denied if the account is unknown or has all the hosts that it may
+  // have, or the host key belongs to another account.
   Host& register_host(const Host& host, const PublicKey& account, Millis now);
   // The host that stands for the server's own workers.
   Host& register_house_host(const Host& host, Millis now);
@@ -56,6 +60,7 @@ class HostTable {
   Host& add(const Host& host);
 
   Store& store_;
+  std::size_t max_hosts_of_user_;
   std::map<UserId, User> users_;
   std::map<HostId, Host> hosts_;
   std::vector<UserId> volunteers_;

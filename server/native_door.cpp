@@ -1,12 +1,14 @@
 #include "server/native_door.h"
 
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "protocol/native/messages.h"
+#include "server/http/text.h"
 #include "server/standing.h"
 
 namespace quorate {
@@ -46,6 +48,15 @@ Response closed_response() {
                         "this result is not in progress at this host: drop it");
 }
 
+Response later(const char* what, Seconds wait) {
+  return error_response(
+      429, ErrorKind::unavailable,
+      fmt::format("register {}: many have come from this address: try again "
+                  "in {:.0f} s",
+                  what, std::ceil(wait.count())),
+      wait);
+}
+
 Error stale_challenge() {
   return Error(ErrorKind::denied,
                "new session: unknown, used or expired challenge: ask for "
@@ -61,7 +72,11 @@ NativeDoor::NativeDoor(Project& project, Bytes statement)
       sessions_(project.state().clock),
       uploads_(project.folder().uploads(),
                project.state().settings.disk_reserve_mb << 20,
-               project.state().open_results, project.state().objects) {}
+               project.state().open_results, project.state().objects),
+      new_accounts_(project.state().settings.new_accounts_per_minute,
+                    project.state().clock),
+      new_hosts_(project.state().settings.new_hosts_per_minute,
+                 project.state().clock) {}
 
 void NativeDoor::add_routes(Router& router) {
   router.add(Method::get, "/v1/project", [this](Request&, Responder responder) {
@@ -111,12 +126,12 @@ std::optional<OpenResult> NativeDoor::open_result(
 }
 
 void NativeDoor::answer_from_writer(Responder responder,
-                                    std::function<std::string()> job) {
+                                    std::function<Response()> job) {
   project_.daemons().post([this, job = std::move(job),
                            responder = std::move(responder)]() mutable {
     Response response;
     try {
-      response = json_response(200, job());
+      response = job();
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
       response = error_response(error.kind(), error.what());
@@ -135,10 +150,14 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
     throw Error(ErrorKind::denied,
                 "register account: the signature does not fit the key");
   }
-  answer_from_writer(std::move(responder), [this, account] {
+  std::string place = place_of(request.remote_address);
+  answer_from_writer(std::move(responder), [this, account, place] {
+    if (state_.hosts.user_by_key(account.account) == nullptr) {
+      if (auto wait = new_accounts_.join(place)) return later("account", *wait);
+    }
     const User& user = state_.hosts.register_user(account.account, account.name,
                                                   state_.clock.unix_ms());
-    return fmt::format("{{\"user\":{}}}", user.id);
+    return json_response(200, fmt::format("{{\"user\":{}}}", user.id));
   });
 }
 
@@ -150,13 +169,17 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
     throw Error(ErrorKind::denied,
                 "register host: a signature does not fit its key");
   }
-  answer_from_writer(std::move(responder), [this, wanted] {
+  std::string place = place_of(request.remote_address);
+  answer_from_writer(std::move(responder), [this, wanted, place] {
+    bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
+    if (is_new) {
+      if (auto wait = new_hosts_.join(place)) return later("host", *wait);
+    }
     Host host;
     host.key = wanted.host;
     host.name = wanted.name;
     host.platform = wanted.platform;
     host.door = "native";
-    bool is_new = state_.hosts.host_by_key(host.key) == nullptr;
     const Host& known = state_.hosts.register_host(host, wanted.account,
                                                    state_.clock.unix_ms());
     if (is_new) {
@@ -164,7 +187,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
           "host_joined", 0, known.id,
           state_.hosts.user(known.user_id)->name + ": " + known.platform);
     }
-    return protocol::write(protocol::HostReply{known.id});
+    return json_response(200, protocol::write(protocol::HostReply{known.id}));
   });
 }
 
@@ -172,7 +195,8 @@ void NativeDoor::get_standing(const Request& request, Responder responder) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
   answer_from_writer(std::move(responder), [this, session] {
-    return protocol::write(standing_of(state_, session->host));
+    return json_response(200,
+                         protocol::write(standing_of(state_, session->host)));
   });
 }
 
@@ -199,7 +223,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
     }
     if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
     reply.token = sessions_.open({host->id, host->key});
-    return protocol::write(reply);
+    return json_response(200, protocol::write(reply));
   });
 }
 
@@ -269,21 +293,43 @@ void NativeDoor::post_result(const Request& request, Responder responder) {
   std::optional<ResultId> id = result_id(request);
   if (!id) return responder.send(closed_response());
   SignedHeader header = protocol::parse_signed_header(request.body);
-  std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) {
-    answer_from_writer(std::move(responder), [this, session, id, header] {
-      return protocol::write(
-          project_.daemons().reports.repeat(session->host, *id, header));
+  screening_.post([this, session, id, header,
+                   responder = std::move(responder)]() mutable {
+    try {
+      screen_report(*session, *id, header, std::move(responder));
+    } catch (const std::exception& error) {
+      log_error("screening_failed", {{"result", *id}, {"error", error.what()}});
+    }
+  });
+}
+
+void NativeDoor::screen_report(const Session& session, ResultId id,
+                               const SignedHeader& header,
+                               Responder responder) {
+  HostId host = session.host;
+  // Looked up here: of reports that repeat, those that came late cost little.
+  std::optional<OpenResult> open = state_.open_results.find(id);
+  if (!open || open->host != host) {
+    return answer_from_writer(std::move(responder), [this, host, id, header] {
+      return json_response(
+          200,
+          protocol::write(project_.daemons().reports.repeat(host, id, header)));
     });
-    return;
   }
-  ScreenedReport report = project_.daemons().reports.screen(*open, header);
-  answer_from_writer(
-      std::move(responder), [this, session, id, report = std::move(report)] {
-        uploads_.forget(*id);
-        return protocol::write(
-            project_.daemons().reports.store(session->host, *id, report));
-      });
+  ScreenedReport report;
+  try {
+    report = project_.daemons().reports.screen(*open, header);
+  } catch (const Error& error) {
+    // Of the server's own failures only the log tells more than that.
+    if (error.kind() == ErrorKind::io) throw;
+    return responder.send(error_response(error.kind(), error.what()));
+  }
+  answer_from_writer(std::move(responder), [this, host, id,
+                                            report = std::move(report)] {
+    uploads_.forget(id);
+    return json_response(200, protocol::write(project_.daemons().reports.store(
+                                  host, id, report)));
+  });
 }
 
 }  // namespace quorate

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "server/http/router.h"
+#include "server/job_thread.h"
+#include "server/join_limit.h"
 #include "server/project.h"
 #include "server/sessions.h"
 #include "server/upload.h"
@@ -35,6 +37,9 @@ class NativeDoor {
   std::variant<std::unique_ptr<BodySink>, Response> put_update(
       Request& request);
   void post_result(const Request& request, Responder responder);
+  // On the screening thread: it reads a whole update.
+  void screen_report(const Session& session, ResultId id,
+                     const SignedHeader& header, Responder responder);
 
   // nullopt if the token is missing, unknown or too old.
   std::optional<Session> session_of(const Request& request) const;
@@ -43,14 +48,16 @@ class NativeDoor {
                                         const Session& session) const;
   // Runs `job` on the writer's thread and sends what it returns, after the
   // commit; an Error becomes the error response.
-  void answer_from_writer(Responder responder,
-                          std::function<std::string()> job);
+  void answer_from_writer(Responder responder, std::function<Response()> job);
 
   Project& project_;
   ProjectState& state_;
   Bytes statement_;
   Sessions sessions_;
   Uploads uploads_;
+  JoinLimit new_accounts_;
+  JoinLimit new_hosts_;
+  JobThread screening_;  // last: its jobs use the others
 };
 
 }  // namespace quorate

@@ -44,19 +44,18 @@ void expect_new(const ProjectFolder& folder) {
 
 void make_project_folders(const ProjectFolder& folder) {
   for (const fs::path& path :
-       {folder.database().parent_path(), folder.objects(), folder.temporary(),
-        folder.uploads(), folder.datasets(), folder.log().parent_path(),
-        folder.lock().parent_path(), folder.keys()}) {
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error) {
-      throw Error(ErrorKind::io,
-                  fmt::format("make folder {}: {}: name one where you may make "
-                              "folders",
-                              path.string(), error.message()));
+       {folder.root, folder.database().parent_path(), folder.objects(),
+        folder.temporary(), folder.uploads(), folder.datasets(),
+        folder.log().parent_path(), folder.lock().parent_path(),
+        folder.keys()}) {
+    try {
+      make_private_folder(path);
+    } catch (const Error& error) {
+      throw Error(
+          error.kind(),
+          fmt::format("{}: name one where you may make folders", error.what()));
     }
   }
-  fs::permissions(folder.keys(), fs::perms::owner_all);
 }
 
 void create_project(const ProjectFolder& folder, const std::string& name,

@@ -34,7 +34,8 @@ struct ProjectKeys {
   ProjectId id;
 };
 
-// The folders of a project, for those that make one.
+// The folders of a project, for those that make one: nobody else may enter.
+// Other users could read updates before their quorum, and lock what is locked.
 void make_project_folders(const ProjectFolder& folder);
 // Makes a new project: folders, keys, settings file, TLS certificate. Throws
 // usage if there is a project already, or the folder holds something else.

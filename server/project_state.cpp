@@ -40,7 +40,7 @@ ProjectState::ProjectState(const ProjectFolder& where,
       clock(time),
       store(database),
       objects(object_store),
-      hosts(database),
+      hosts(database, options.max_hosts_per_account),
       feeder(database),
       activity(time) {
   for (const Run& run : store.runs()) {

@@ -32,13 +32,13 @@ ScreenedReport Reports::screen(const OpenResult& open,
       report.header,
       verify_header(signed_header, state_.keys.id, open.host_key), upload);
   if (report.rejection) return report;
-  Bytes payload;
-  if (upload) payload = state_.objects.read(upload->hash);
+  MappedFile payload;
+  if (upload) payload = state_.objects.map_checked(upload->hash);
   if (report.header.claim.outcome == ComputeOutcome::success) {
-    report.rejection = screen_update(open.task->model, payload);
+    report.rejection = screen_update(open.task->model, payload.bytes());
   }
   if (!report.rejection)
-    report.rejection = screen_proof(report.header, payload);
+    report.rejection = screen_proof(report.header, payload.bytes());
   return report;
 }
 

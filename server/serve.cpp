@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -11,6 +10,7 @@
 #include "server/address.h"
 #include "server/admin/service.h"
 #include "server/announcement.h"
+#include "server/descriptors.h"
 #include "server/http/server.h"
 #include "server/http/tls.h"
 #include "server/native_door.h"
@@ -37,7 +37,8 @@ std::optional<TlsFiles> tls_files(const ServeOptions& options,
 HttpOptions http_options(const ServerSettings& settings) {
   HttpOptions options;
   options.threads = settings.io_threads;
-  options.limits.max_connections = settings.max_connections;
+  options.limits.max_connections =
+      connections_within(raise_open_files(), settings.max_connections);
   options.limits.max_connections_per_address =
       settings.max_connections_per_address;
   return options;
@@ -61,14 +62,6 @@ class StopSignals {
   sigset_t set_{};
 };
 
-// A connection is a descriptor, and the usual limit is 1024.
-void allow_many_descriptors() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 void print_address(const ServedProject& served, bool as_json) {
   fmt::print("{}", as_json ? announcement_json(served).dump() + "\n"
                            : announcement(served));
@@ -79,7 +72,6 @@ void print_address(const ServedProject& served, bool as_json) {
 
 void serve(const fs::path& root, const ServeOptions& options) {
   StopSignals signals;  // before any thread starts, so that all inherit it
-  allow_many_descriptors();
   Endpoint endpoint = parse_endpoint(options.settings.listen);
   bool has_failed = false;
   Project project(root, options.settings, options.roles,
@@ -100,7 +92,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
   Router admin_routes;
   admin.add_routes(admin_routes);
 
-  HttpServer http(http_options(options.settings));
+  HttpOptions front = http_options(options.settings);
+  HttpServer http(front);
   std::uint16_t port =
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
   http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
@@ -115,6 +108,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
                  options.roles},
                 options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
+  warn_of_fewer_connections(front.limits.max_connections,
+                            options.settings.max_connections);
   signals.wait();
   log_info("stopping");
   project.begin_stop();

@@ -12,6 +12,9 @@ namespace {
 constexpr Seconds kChallengeLife{60};
 constexpr Seconds kSessionLife{24 * 3600.0};
 constexpr std::size_t kMaxSessions = 1'000'000;
+// A host has one; copies of its folder, started by mistake, must not make each
+// other ask again at every request.
+constexpr std::size_t kMaxOfHost = 8;
 
 // A challenge: 8 random bytes, when it ends (ms of the steady clock, u64),
 // then the first 16 bytes of their hash under our secret.
@@ -102,6 +105,12 @@ std::string Sessions::open(const Session& session) {
   }
   std::string token = secret_text();
   sessions_[token] = {session, now + kSessionLife};
+  std::deque<std::string>& of_host = tokens_of_[session.host];
+  of_host.push_back(token);
+  if (of_host.size() > kMaxOfHost) {
+    sessions_.erase(of_host.front());
+    of_host.pop_front();
+  }
   return token;
 }
 
@@ -117,6 +126,13 @@ std::optional<Session> Sessions::find(const std::string& token) const {
 void Sessions::drop_expired(Instant now) {
   std::erase_if(sessions_,
                 [now](const auto& entry) { return entry.second.until <= now; });
+  for (auto& [host, tokens] : tokens_of_) {
+    std::erase_if(tokens, [this](const std::string& token) {
+      return !sessions_.contains(token);
+    });
+  }
+  std::erase_if(tokens_of_,
+                [](const auto& entry) { return entry.second.empty(); });
 }
 
 }  // namespace quorate

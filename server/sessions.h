@@ -2,6 +2,7 @@
 // In memory only: after a restart hosts make new sessions. Thread-safe.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -30,7 +31,7 @@ class Sessions {
   // Uses it up, once its signature was seen to be good; false unless fresh.
   bool use_challenge(const std::string& challenge);
 
-  // A fresh token, 64 hexadecimal digits.
+  // A fresh token, 64 hexadecimal digits. Of one host the newest 8 are good.
   std::string open(const Session& session);
   std::optional<Session> find(const std::string& token) const;
 
@@ -49,6 +50,7 @@ class Sessions {
   mutable std::mutex mutex_;
   std::map<Hash, Instant> used_challenges_;
   std::map<std::string, Open> sessions_;
+  std::map<HostId, std::deque<std::string>> tokens_of_;  // oldest first
 };
 
 }  // namespace quorate

@@ -30,6 +30,11 @@ struct ServerSettings {
   std::uint32_t max_connections = 10000;
   std::uint32_t max_connections_per_address = 256;
 
+  // New ones from one address, on average; twelve times as many at once.
+  std::uint32_t new_accounts_per_minute = 10;
+  std::uint32_t new_hosts_per_minute = 10;
+  std::uint32_t max_hosts_per_account = 1000;
+
   // How long a host may be silent before its results go to others.
   Seconds lease{120};
   Seconds heartbeat{30};

@@ -75,12 +75,13 @@ bool is_file_at(const fs::path& path, int fd) {
 class UpdateSink final : public BodySink {
  public:
   UpdateSink(FileDescriptor file, fs::path path, std::uint64_t first,
-             std::uint64_t total, ResultId result, OpenResults& open_results,
-             ObjectStore& objects)
+             std::uint64_t total, UploadSpace::Claim claim, ResultId result,
+             OpenResults& open_results, ObjectStore& objects)
       : file_(std::move(file)),
         path_(std::move(path)),
         at_(first),
         total_(total),
+        claim_(std::move(claim)),
         result_(result),
         open_results_(open_results),
         objects_(objects) {}
@@ -94,6 +95,7 @@ class UpdateSink final : public BodySink {
     }
     write_all(file_.get(), bytes, path_);
     at_ += bytes.size();
+    claim_.written(bytes.size());
   }
 
   void finish(Request&, Responder responder) override {
@@ -117,6 +119,7 @@ class UpdateSink final : public BodySink {
   fs::path path_;
   std::uint64_t at_;
   std::uint64_t total_;
+  UploadSpace::Claim claim_;
   ResultId result_;
   OpenResults& open_results_;
   ObjectStore& objects_;
@@ -127,7 +130,7 @@ class UpdateSink final : public BodySink {
 Uploads::Uploads(fs::path folder, std::uint64_t disk_reserve_bytes,
                  OpenResults& open_results, ObjectStore& objects)
     : folder_(std::move(folder)),
-      disk_reserve_bytes_(disk_reserve_bytes),
+      space_(disk_reserve_bytes),
       open_results_(open_results),
       objects_(objects) {
   fs::create_directories(folder_);
@@ -180,7 +183,8 @@ std::variant<std::unique_ptr<BodySink>, Response> Uploads::open(
                                       "has at most {}",
                                       what, range->total, most));
   }
-  if (free_space(folder_) < disk_reserve_bytes_ + range->total) {
+  auto claim = space_.claim(range->total - range->first, free_space(folder_));
+  if (!claim) {
     return error_response(ErrorKind::unavailable,
                           what + ": the project's disk is nearly full",
                           Seconds(60));
@@ -206,8 +210,8 @@ std::variant<std::unique_ptr<BodySink>, Response> Uploads::open(
     throw_errno(what);
   }
   return std::make_unique<UpdateSink>(std::move(file), path, range->first,
-                                      range->total, open.id, open_results_,
-                                      objects_);
+                                      range->total, std::move(*claim), open.id,
+                                      open_results_, objects_);
 }
 
 void Uploads::forget(ResultId result) {

@@ -7,6 +7,7 @@
 
 #include "server/http/router.h"
 #include "server/open_results.h"
+#include "server/upload_space.h"
 #include "workunits/object_store.h"
 
 namespace quorate {
@@ -22,7 +23,8 @@ class Uploads {
   // Takes the next bytes of a payload. The request's Content-Range (or, without
   // one, Content-Length) must begin at offset(): 409 with Upload-Offset
   // otherwise; 413 for more than the update of its task can have; 503 when the
-  // disk is nearly full or another upload of the same result runs.
+  // disk is nearly full, or will be when the uploads under way are complete, or
+  // another upload of the same result runs.
   std::variant<std::unique_ptr<BodySink>, Response> open(
       const OpenResult& open, const Request& request);
   // Removes what is left of a result that is closed.
@@ -34,7 +36,7 @@ class Uploads {
   void drop_closed();
 
   fs::path folder_;
-  std::uint64_t disk_reserve_bytes_;
+  UploadSpace space_;
   OpenResults& open_results_;
   ObjectStore& objects_;
 };

@@ -158,16 +158,20 @@ MappedFile ObjectReader::map(const Hash& hash) const {
   return MappedFile(path(hash));
 }
 
-Bytes ObjectReader::read(const Hash& hash) const {
+MappedFile ObjectReader::map_checked(const Hash& hash) const {
   MappedFile file = map(hash);
-  Bytes bytes(file.bytes().begin(), file.bytes().end());
-  if (Hash found = sha256(bytes); found != hash) {
+  if (Hash found = sha256(file.bytes()); found != hash) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("object {}: changed on disk, {} has hash {}: "
                             "bring the file back from a backup",
                             hash.hex(), path(hash).string(), found.hex()));
   }
-  return bytes;
+  return file;
+}
+
+Bytes ObjectReader::read(const Hash& hash) const {
+  MappedFile file = map_checked(hash);
+  return Bytes(file.bytes().begin(), file.bytes().end());
 }
 
 void ObjectStore::remove(const Hash& hash) {

@@ -22,8 +22,10 @@ class ObjectReader {
   std::optional<std::uint64_t> size(const Hash& hash) const;
   // Throws corrupt if it is missing.
   std::uint64_t size_of(const Hash& hash) const;
-  // Throws corrupt if it is missing. Does not hash: see read().
+  // Throws corrupt if it is missing. Does not hash: see map_checked().
   MappedFile map(const Hash& hash) const;
+  // Throws corrupt as well if it changed on the disk.
+  MappedFile map_checked(const Hash& hash) const;
   // The bytes, hashed: throws corrupt if it is missing or changed on disk.
   Bytes read(const Hash& hash) const;
 

@@ -42,7 +42,10 @@ def milliseconds_of_a_sync(folder):
 
 def make_project(stage, quorum):
     project = Project(stage, house_workers=0, lease=120, heartbeat=30,
-                      max_connections_per_address=100000)
+                      max_connections_per_address=100000,
+                      new_accounts_per_minute=100000,
+                      new_hosts_per_minute=100000,
+                      max_hosts_per_account=1000000)
     project.add_glyphs(4096)
     project.create_run("--dataset", "glyphs", "--model", "mlp:none",
                        "--local-steps", 1, "--quorum", quorum, "--epochs", EPOCHS)

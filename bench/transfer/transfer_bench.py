@@ -77,6 +77,9 @@ def listens(port):
 def make_project(stage, model, **settings):
     project = Project(stage, house_workers=0, lease=600, heartbeat=60,
                       max_connections_per_address=100000, io_threads=1,
+                      new_accounts_per_minute=100000,
+                      new_hosts_per_minute=100000,
+                      max_hosts_per_account=1000000,
                       **settings)
     project.add_glyphs(4096)
     project.create_run("--dataset", "glyphs", "--model", model,

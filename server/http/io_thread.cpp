@@ -129,7 +129,7 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
       std::find(proxies.begin(), proxies.end(), client) != proxies.end();
   ++shared_.connections;
   auto ticket = shared_.admission.enter(
-      is_proxy || listener.is_unix ? "" : place_of(address));
+      is_proxy || listener.is_unix ? "" : place_of(client));
   if (!ticket) {
     ++shared_.connections_refused;
     if (!listener.tls) say_busy(socket.get());

@@ -188,13 +188,4 @@ std::string text_of(const sockaddr_storage& address) {
   return text;
 }
 
-std::string place_of(const sockaddr_storage& address) {
-  std::string text = text_of(address);
-  if (address.ss_family != AF_INET6 || text.find(':') == std::string::npos) {
-    return text;
-  }
-  const auto& v6 = reinterpret_cast<const sockaddr_in6&>(address);
-  return to_hex(ByteView(v6.sin6_addr.s6_addr, 8));
-}
-
 }  // namespace quorate

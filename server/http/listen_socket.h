@@ -32,7 +32,4 @@ FileDescriptor listen_unix(const fs::path& path);
 // "192.0.2.1", "2001:db8::1", or "unix".
 std::string text_of(const sockaddr_storage& address);
 
-// What counts as one place: the address itself, the /64 of an IPv6 address.
-std::string place_of(const sockaddr_storage& address);
-
 }  // namespace quorate

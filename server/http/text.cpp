@@ -209,6 +209,14 @@ std::string forwarded_address(const Request& request,
   return is_address ? client : proxy;
 }
 
+std::string place_of(const std::string& address) {
+  in6_addr v6{};
+  if (::inet_pton(AF_INET6, address.c_str(), &v6) != 1) return address;
+  if (!IN6_IS_ADDR_V4MAPPED(&v6)) return to_hex(ByteView(v6.s6_addr, 8));
+  char v4[INET_ADDRSTRLEN];
+  return ::inet_ntop(AF_INET, &v6.s6_addr[12], v4, sizeof v4);
+}
+
 Conditions conditions_of(const Request& request) {
   return {request.method, std::string(request.header("range")),
           std::string(request.header("if-range")),

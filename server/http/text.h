@@ -35,6 +35,10 @@ std::optional<Target> parse_target(std::string_view target);
 // proxy has put there itself; `proxy` if there is none.
 std::string forwarded_address(const Request& request, const std::string& proxy);
 
+// What counts as one place, of an address as in Request::remote_address: the
+// address itself, the /64 of an IPv6 address.
+std::string place_of(const std::string& address);
+
 // What a request asks of content that may be partial or already known.
 struct Conditions {
   Method method = Method::get;

@@ -103,6 +103,28 @@ TEST_CASE("a lock keeps other processes out until it ends") {
   CHECK(holds_in_child([&] { return can_lock(path); }));
 }
 
+TEST_CASE("only the owner can open a lock") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "lock";
+  for (int i = 0; i < 2; ++i) {
+    FileLock lock(path);
+    CHECK(fs::status(path).permissions() == fs::perms{0600});
+    fs::permissions(path, fs::perms{0644});  // as by an older version
+  }
+}
+
+TEST_CASE("a private folder is its owner's, also if it was there") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "above" / "private";
+  for (int i = 0; i < 2; ++i) {
+    make_private_folder(path);
+    CHECK(fs::status(path).permissions() == fs::perms::owner_all);
+    fs::permissions(path, fs::perms{0755});
+  }
+  write_file_durably(folder / "file", as_bytes("x"));
+  CHECK_THROWS_AS(make_private_folder(folder / "file" / "private"), Error);
+}
+
 TEST_CASE("a file descriptor closes once, and moves") {
   test::TemporaryFolder folder;
   FileDescriptor first = open_file(folder / "file", O_RDWR | O_CREAT);

@@ -89,6 +89,8 @@ TEST_CASE("the document's bounds are the readers' bounds") {
   CHECK(work["failed"]["maxItems"] == kMaxHolding);
   const json& reply = schemas["WorkReply"]["properties"];
   CHECK(reply["assignments"]["maxItems"] == kMaxAssignments);
+  CHECK(reply["cancel"]["maxItems"] == kMaxHolding);
+  CHECK(reply["closed"]["maxItems"] == kMaxHolding);
   CHECK(reply["retry_after"]["maximum"] == kMaxSeconds);
   CHECK(schemas["Assignment"]["properties"]["objects"]["maxItems"] ==
         kMaxObjects);

@@ -19,6 +19,23 @@ TEST_CASE("plain text is UTF-8 without control characters") {
   CHECK_FALSE(is_plain_text(std::string_view("\0", 1)));
 }
 
+// They make two names look the same, or turn the rest of a line round.
+TEST_CASE("plain text has no invisible characters") {
+  for (const char* text :
+       {"Ann\u200b", "\u200dAnn", "\u202eAnn", "Ann\u2066", "\ufeffAnn",
+        "An\u00adn", "\u2028", "\u2060", "\u061c", "\u115f", "\u3164",
+        "\U000e0041", "\u180e", "\ufff9"}) {
+    CAPTURE(text);
+    CHECK_FALSE(is_plain_text(text));
+  }
+  for (const char* text : {"\u2010 \u2027 \u202f", "\u00ac\u00ae",
+                           "\u2764\ufe0f", "\u05d0\u0623", "\u200a"}) {
+    CAPTURE(text);
+    CHECK(is_plain_text(text));
+  }
+  CHECK(plain_text("a\u202eb", 10) == "a???b");
+}
+
 TEST_CASE("what is not plain becomes question marks") {
   CHECK(plain_text("a\nb\xff", 10) == "a?b?");
   CHECK(plain_text("Zoë", 10) == "Zoë");

@@ -77,6 +77,33 @@ TEST_CASE("nobody joins the user of the house workers") {
                   Error);
 }
 
+TEST_CASE("an account has only so many hosts") {
+  Table table;
+  HostTable hosts(*table.store, 3);
+  hosts.register_user(table.ann, "Ann", 5);
+  hosts.register_user(table.bob, "Bob", 5);
+  for (std::uint8_t i = 10; i < 13; ++i) {
+    hosts.register_host(table.machine(i), table.ann, 6);
+  }
+  CHECK_THROWS_WITH_AS(hosts.register_host(table.machine(13), table.ann, 6),
+                       doctest::Contains("has 3 hosts"), Error);
+  hosts.register_host(table.machine(12), table.ann, 7);  // a known one
+  hosts.register_host(table.machine(13), table.bob, 7);
+  hosts.register_house_host(table.machine(14), 7);
+}
+
+TEST_CASE("nobody takes the name of the house workers") {
+  Table table;
+  for (const char* name : {"house workers", "House-Workers!",
+                           " HOUSE  WORKERS ", "house worker"}) {
+    CHECK_THROWS_AS(table.hosts.register_user(table.ann, name, 5), Error);
+  }
+  table.hosts.register_user(table.ann, "Ann of the White House", 5);
+  CHECK_THROWS_AS(table.hosts.register_user(table.ann, "house workers", 6),
+                  Error);
+  CHECK(table.hosts.user_by_key(table.ann)->name == "Ann of the White House");
+}
+
 TEST_CASE("volunteers heard from are active, house workers never") {
   Table table;
   table.hosts.register_user(table.ann, "Ann", 0);

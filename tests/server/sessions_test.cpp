@@ -1,5 +1,8 @@
 #include "server/sessions.h"
 
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/samples.h"
@@ -61,6 +64,18 @@ TEST_CASE("a token names its session for a day") {
   CHECK(sessions.find(other)->host == 8);
   clock.advance(Seconds(1));
   CHECK_FALSE(sessions.find(token).has_value());
+}
+
+TEST_CASE("a host keeps its newest eight tokens") {
+  ManualClock clock;
+  Sessions sessions(clock);
+  std::string of_other = sessions.open({8, {}});
+  std::vector<std::string> tokens;
+  for (int i = 0; i < 300; ++i) tokens.push_back(sessions.open({7, {}}));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    CHECK(sessions.find(tokens[i]).has_value() == (i >= tokens.size() - 8));
+  }
+  CHECK(sessions.find(of_other).has_value());
 }
 
 TEST_CASE("an unknown token, or a challenge for one, opens nothing") {

@@ -55,6 +55,9 @@ TEST_CASE("what the template writes is read back") {
   settings.io_threads = 3;
   settings.max_connections = 77;
   settings.max_connections_per_address = 5;
+  settings.new_accounts_per_minute = 6;
+  settings.new_hosts_per_minute = 7;
+  settings.max_hosts_per_account = 8;
   settings.lease = Seconds(1.5);
   settings.heartbeat = Seconds(0.25);
   settings.reservation = Seconds(7);
@@ -67,6 +70,10 @@ TEST_CASE("what the template writes is read back") {
   std::string text = settings_template(settings);
   ServerSettings back = load(text);
   CHECK(back.name == settings.name);
+  CHECK(back.max_connections_per_address == 5);
+  CHECK(back.new_accounts_per_minute == 6);
+  CHECK(back.new_hosts_per_minute == 7);
+  CHECK(back.max_hosts_per_account == 8);
   CHECK(back.lease == Seconds(1.5));
   CHECK(back.disk_reserve_mb == 9);
   CHECK(back.plain_http);
@@ -98,6 +105,7 @@ TEST_CASE("values of the wrong kind or out of range are refused") {
            Row{"house_workers = -1", "\"house_workers\""},
            Row{"house_workers = 1.5", "\"house_workers\""},
            Row{"house_workers = 4294967296", "\"house_workers\""},
+           Row{"max_results_per_host = 129", "from 1 to 128"},
            Row{"plain_http = 1", "expected true or false"},
            Row{"listen = 8470", "expected a text in quotes"},
            Row{"name = [\"a\"]", "expected a text of 1"},

@@ -136,6 +136,41 @@ TEST_CASE("uploads are refused before the disk is full") {
   CHECK(status(careful.open(place.result, range("bytes 0-9/10"))) == 503);
 }
 
+// Each alone would leave the reserve free.
+TEST_CASE("uploads under way count as if they were complete") {
+  Place place;
+  TrainingTask large = *place.result.task;
+  large.model = parse_model("mlp:4096,4096", {28, 28, 1}, 10);
+  place.result.task = std::make_shared<const TrainingTask>(large);
+  OpenResult other = place.result;
+  other.id = 6;
+  std::uint64_t bytes = max_update_bytes(large.model) - 1;
+  Request whole = with("Content-Length", std::to_string(bytes));
+  Uploads careful(place.folder / "uploads",
+                  free_space(place.folder.path()) - bytes - bytes / 2,
+                  place.open_results, place.objects);
+  {
+    Opened first = careful.open(place.result, whole);
+    REQUIRE(status(first) == 200);
+    CHECK(status(careful.open(other, whole)) == 503);
+    CHECK(status(careful.open(other, range("bytes 0-99/100"))) == 200);
+  }
+  CHECK(status(careful.open(other, whole)) == 200);
+}
+
+TEST_CASE("what is written is no longer to come") {
+  UploadSpace space(1000);
+  std::optional<UploadSpace::Claim> first = space.claim(100, 1150);
+  REQUIRE(first.has_value());
+  CHECK_FALSE(space.claim(51, 1150).has_value());
+  first->written(60);
+  CHECK(space.claim(50, 1090).has_value());
+  CHECK_FALSE(space.claim(51, 1090).has_value());
+  first->written(1000);  // more than it had
+  CHECK(space.claim(90, 1090).has_value());
+  CHECK_FALSE(space.claim(1, 999).has_value());
+}
+
 TEST_CASE("open results know which objects are needed") {
   Place place;
   CHECK(place.open_results.names(place.result.task->snapshot));

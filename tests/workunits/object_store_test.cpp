@@ -91,6 +91,7 @@ TEST_CASE("an object that changed on disk is found out, and healed by a put") {
   ObjectStore store = folder.open();
   Hash hash = store.put(as_bytes("content"));
   write_file_durably(store.path(hash), as_bytes("c0ntent"));
+  CHECK(is_corrupt([&] { store.map_checked(hash); }));
   CHECK(is_corrupt([&] { store.read(hash); }));
   write_file_durably(store.path(hash), as_bytes("cut"));
   store.put(as_bytes("content"));

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include "tests/server/http/test_server.h"
 #include "tests/support/raw_http.h"
@@ -149,6 +150,26 @@ TEST_CASE("there are only so many connections") {
     std::this_thread::yield();
   }
   CHECK(RawHttp(server.port()).exchange(kGet).status == 200);
+}
+
+TEST_CASE("a shortage of descriptors delays clients and loses none") {
+  HttpServer server({1, watchful(), {}});
+  std::uint16_t port = server.listen({}, hello());
+  // They wait in the kernel's queue until the server accepts them.
+  RawHttp a(port), b(port);
+  a.send(kGet);
+  b.send(kGet);
+  rlimit usual{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &usual) == 0);
+  rlimit none_left = usual;
+  none_left.rlim_cur = 1;
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none_left) == 0);
+  server.start();
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  CHECK(server.counters().connections == 0);
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &usual) == 0);
+  CHECK(a.receive().body == "hello");
+  CHECK(b.receive().body == "hello");
 }
 
 TEST_CASE("another address has its own places") {

@@ -91,6 +91,15 @@ TEST_CASE("dates as HTTP writes them") {
   CHECK(http_date(784111777000) == "Sun, 06 Nov 1994 08:49:37 GMT");
 }
 
+TEST_CASE("a place is an address, or the network of an IPv6 address") {
+  CHECK(place_of("192.0.2.1") == "192.0.2.1");
+  CHECK(place_of("192.0.2.1") != place_of("192.0.2.2"));
+  CHECK(place_of("::ffff:192.0.2.1") == "192.0.2.1");
+  CHECK(place_of("2001:db8:0:1::1") == place_of("2001:db8:0:1:ffff::2"));
+  CHECK(place_of("2001:db8:0:1::1") != place_of("2001:db8:0:2::1"));
+  CHECK(place_of("unix") == "unix");
+}
+
 TEST_CASE("a proxy's client is the last address it names") {
   Request request;
   CHECK(forwarded_address(request, "10.0.0.1") == "10.0.0.1");

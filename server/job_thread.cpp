@@ -1,0 +1,38 @@
+#include "server/job_thread.h"
+
+#include <utility>
+
+namespace quorate {
+
+JobThread::~JobThread() {
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+}
+
+void JobThread::post(Job job) {
+  {
+    std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(job));
+  }
+  wake_.notify_all();
+}
+
+void JobThread::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    wake_.wait(lock, [this] { return is_stopping_ || !queue_.empty(); });
+    if (is_stopping_) return;
+    Job job = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    job();
+    job = Job();  // what it owns goes now, not with the next job
+    lock.lock();
+  }
+}
+
+}  // namespace quorate

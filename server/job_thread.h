@@ -1,0 +1,33 @@
+// A thread that does one job after the other: what takes long and changes
+// nothing, so that neither requests nor the writer wait for it.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "server/writer.h"
+
+namespace quorate {
+
+class JobThread {
+ public:
+  JobThread() : thread_([this] { loop(); }) {}
+  // Ends the job under way; those that wait are dropped.
+  ~JobThread();
+
+  // From any thread. A job lets no exception out.
+  void post(Job job);
+
+ private:
+  void loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<Job> queue_;
+  bool is_stopping_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+}  // namespace quorate

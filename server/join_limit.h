@@ -1,0 +1,43 @@
+// How many may join from one place: a token bucket each, so that a laboratory
+// behind one address joins at once, and a flood does not. Used by the writer's
+// thread only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "base/clock.h"
+
+namespace quorate {
+
+// A bucket is known by the moment at which it is full again. Takes one token
+// of it and moves the moment, or returns how long until there is one.
+// interval: in which one token comes. size: of the bucket, as the time in which
+// it fills.
+std::optional<Seconds> take_token(Instant& full_at, Instant now,
+                                  Seconds interval, Seconds size);
+
+class JoinLimit {
+ public:
+  // per_minute: on average; what comes in kBurst may join at once.
+  JoinLimit(double per_minute, const Clock& clock)
+      : interval_(Seconds(60) / per_minute), clock_(clock) {}
+
+  static constexpr Seconds kBurst{12 * 60.0};
+  // Beyond that, all further places share one bucket.
+  static constexpr std::size_t kMostPlaces = 100'000;
+
+  // Counts one more from `place` (see place_of); else how long it must wait.
+  std::optional<Seconds> join(const std::string& place);
+
+ private:
+  Instant& bucket_of(const std::string& place, Instant now);
+
+  Seconds interval_;
+  const Clock& clock_;
+  std::unordered_map<std::string, Instant> full_at_;
+  Instant next_cleaning_{};
+};
+
+}  // namespace quorate

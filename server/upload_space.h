@@ -1,0 +1,44 @@
+// Disk space that uploads have announced but not yet written: to others it is
+// taken already. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+namespace quorate {
+
+class UploadSpace {
+ public:
+  // What one upload has still to write; gives it back when destroyed.
+  class Claim {
+   public:
+    Claim(UploadSpace& space, std::uint64_t bytes)
+        : space_(&space), bytes_(bytes) {}
+    Claim(Claim&& other) noexcept;
+    Claim& operator=(Claim&&) = delete;
+    ~Claim();
+
+    // So many bytes are on the disk now.
+    void written(std::uint64_t bytes);
+
+   private:
+    UploadSpace* space_;
+    std::uint64_t bytes_;
+  };
+
+  explicit UploadSpace(std::uint64_t reserve_bytes) : reserve_(reserve_bytes) {}
+
+  // nullopt if the disk, which has `free` bytes left, would then have less
+  // than the reserve.
+  std::optional<Claim> claim(std::uint64_t bytes, std::uint64_t free);
+
+ private:
+  void give_back(std::uint64_t bytes);
+
+  const std::uint64_t reserve_;
+  std::mutex mutex_;
+  std::uint64_t claimed_ = 0;
+};
+
+}  // namespace quorate
