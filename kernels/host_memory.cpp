@@ -33,7 +33,8 @@ AlignedFloats allocate_aligned(std::size_t count) {
   if (data == nullptr) {
     throw Error(ErrorKind::io,
                 fmt::format("memory for {} numbers of 4 bytes: not available; "
-                            "run fewer tasks at a time",
+                            "run fewer tasks at a time, or allow more "
+                            "(preference memory_mb)",
                             count));
   }
   return AlignedFloats(static_cast<float*>(data));

@@ -19,6 +19,7 @@ Prefs all_changed() {
   set(prefs, pref_info("down_kbps"), "500");
   set(prefs, pref_info("up_kbps"), "100");
   set(prefs, pref_info("cache_mb"), "200");
+  set(prefs, pref_info("memory_mb"), "4000");
   return prefs;
 }
 

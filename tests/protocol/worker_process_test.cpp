@@ -45,7 +45,7 @@ TEST_CASE("a worker gets its options and is ready after its first line") {
   Script script(std::string(kReady) + R"(
 read line
 echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
-  WorkerProcess process(WorkerOptions{script.path(), "cpu:avx2", 3, 50, 0});
+  WorkerProcess process(WorkerOptions{script.path(), "cpu:avx2", 3, 50, 700});
   CHECK(process.ready().device == "toy");
   CHECK(process.ready().arithmetic == 1);
 
@@ -54,7 +54,8 @@ echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
 
   REQUIRE(reply);
   CHECK(std::get<WorkerFailed>(*reply).why ==
-        "--serve --device cpu:avx2 --threads 3 --cpu-percent 50");
+        "--serve --device cpu:avx2 --threads 3 --cpu-percent 50 "
+        "--memory-mb 700");
 }
 
 TEST_CASE("no message within the time is no message") {
