@@ -123,7 +123,8 @@ TEST_CASE("nobody learns who computes a unit before its verdict") {
   for (const char* key : {"unit", "base_version", "samples", "created"}) {
     CHECK(known.contains(key));
   }
-  for (const json& host : status_of(project)["hosts"]["rows"]) {
+  json hosts = status_of(project)["hosts"]["rows"];
+  for (const json& host : hosts) {
     CHECK_FALSE(host.contains("in_progress"));
     CHECK(host["last_seen"].get<Millis>() % kMinute == 0);
   }
