@@ -39,7 +39,7 @@ void fetch_objects(const Download& how, const Assignment& assignment,
                    const Project& project) {
   const ObjectRef& unit = object_of(assignment, ObjectKind::workunit);
   expect_size(unit, kMaxUnitBytes);
-  fetch_object(how, unit);
+  fetch_object({how.api, how.cache, true}, unit);  // it is small, and read here
   TrainingTask work = open_unit(assignment, how.cache, project);
   for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
     const ObjectRef& object = object_of(assignment, kind);

@@ -224,7 +224,7 @@ def refuse_new_projects(scene):
     stage = scene.stage
     for words, *arguments in (
             (["this is a file"], scene.project.folder / "quorate.toml"),
-            (["/proc/nope/", "make folder"], "/proc/nope"),
+            (["/proc/nope", "make folder"], "/proc/nope"),
             ([scene.project.folder, "is a project"],
              scene.project.folder / "inner"),
             (["--name", "not blank"], stage.folder / "new", "--name", ""),
