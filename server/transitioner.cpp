@@ -10,8 +10,6 @@
 namespace quorate {
 namespace {
 
-// One host's failure is its own; with the second the fault may be ours.
-constexpr std::ptrdiff_t kSuspicious = 2;
 // Hosts may fail on purpose, and hashing a large model takes a second: looking
 // takes at most a tenth of the time.
 constexpr double kLookShare = 0.1;
@@ -72,15 +70,9 @@ void Transitioner::forgive(const TrainingRun& training) {
 }
 
 void Transitioner::look_for_damage(const LiveUnit& live) {
-  auto failed = std::count_if(
-      live.results.begin(), live.results.end(),
-      [](const Result& r) { return r.outcome == ResultOutcome::client_error; });
   TrainingRun& training = state_.run(live.unit.run);
   Instant now = state_.clock.now();
-  if (failed < kSuspicious || training.is_damaged ||
-      now < training.look_for_damage_at) {
-    return;
-  }
+  if (training.is_damaged || now < training.look_for_damage_at) return;
   try {
     for (const Hash& hash :
          {live.unit.object, live.task.snapshot, live.task.shard}) {
