@@ -5,24 +5,6 @@
 #include <vector>
 
 namespace quorate {
-namespace {
-
-using HostsByUser = std::map<UserId, std::vector<HostId>>;
-
-HostsByUser eligible(std::span<const Result> results,
-                     std::span<const Candidate> candidates, bool waiting_only) {
-  HostsByUser by_user;
-  for (const Candidate& candidate : candidates) {
-    if (waiting_only && !candidate.is_waiting) continue;
-    if (suits(results, candidate.user)) {
-      by_user[candidate.user].push_back(candidate.host);
-    }
-  }
-  return by_user;
-}
-
-}  // namespace
-
 bool suits(std::span<const Result> results, UserId user) {
   return std::none_of(results.begin(), results.end(), [user](const Result& r) {
     return r.server_state != ServerState::unsent &&
@@ -34,8 +16,12 @@ std::optional<HostId> draw_host(std::span<const Result> results,
                                 std::span<const Candidate> candidates,
                                 std::uint64_t random_user,
                                 std::uint64_t random_host) {
-  HostsByUser by_user = eligible(results, candidates, true);
-  if (by_user.empty()) by_user = eligible(results, candidates, false);
+  std::map<UserId, std::vector<HostId>> by_user;
+  for (const Candidate& candidate : candidates) {
+    if (suits(results, candidate.user)) {
+      by_user[candidate.user].push_back(candidate.host);
+    }
+  }
   if (by_user.empty()) return std::nullopt;
   auto user =
       std::next(by_user.begin(),

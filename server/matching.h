@@ -10,21 +10,19 @@
 namespace quorate {
 
 // Whether a user's host may take another result of this unit: never two of one
-// unit to one user, whatever became of the first.
+// unit to one user, whatever became of the first, but for one taken back
+// through no fault of the host's.
 bool suits(std::span<const Result> results, UserId user);
 
 // A host that could be drawn for a replica.
 struct Candidate {
   HostId host = 0;
   UserId user = 0;
-  bool is_waiting = false;  // asks for work at this moment and has none
 };
 
 // Draws the host of a replica, uniformly over the users first and then over a
 // user's hosts, so that neither asking often nor registering many hosts raises
-// anybody's weight. Hosts that wait go before hosts that are busy; nobody knows
-// beforehand for which unit. random: two secret words. Returns nullopt if
-// nobody suits.
+// anybody's weight. random: two secret words. Returns nullopt if nobody suits.
 std::optional<HostId> draw_host(std::span<const Result> results,
                                 std::span<const Candidate> candidates,
                                 std::uint64_t random_user,

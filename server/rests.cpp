@@ -1,26 +1,26 @@
 #include "server/rests.h"
 
-#include <algorithm>
-#include <cmath>
+#include "base/retry.h"
 
 namespace quorate {
 namespace {
 
 constexpr std::uint32_t kFree = 2;
+constexpr Seconds kShortest{1};
 constexpr Seconds kLongest{300};
 
 }  // namespace
 
-Seconds rest_after(std::uint32_t failures) {
+Seconds rest_after(std::uint32_t failures, HostId host) {
   if (failures <= kFree) return Seconds(0);
-  return std::min(
-      kLongest, Seconds(std::exp2(static_cast<double>(failures - kFree - 1))));
+  return retry_delay(failures - kFree, static_cast<std::uint64_t>(host),
+                     kShortest, kLongest);
 }
 
 void Rests::failed(HostId host, Instant now) {
   Rest& rest = rests_[host];
   ++rest.failures;
-  rest.until = now + rest_after(rest.failures);
+  rest.until = now + rest_after(rest.failures, host);
 }
 
 bool Rests::is_resting(HostId host, Instant now) const {

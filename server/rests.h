@@ -12,8 +12,9 @@
 namespace quorate {
 
 // How long a host rests after so many failures in a row: not after two, which
-// happens to anybody, then 1 s, doubled each time, up to 5 minutes. Pure.
-Seconds rest_after(std::uint32_t failures);
+// happens to anybody, then as base/retry has it: about 1 s, doubled each time,
+// up to 5 minutes. Pure.
+Seconds rest_after(std::uint32_t failures, HostId host);
 
 class Rests {
  public:

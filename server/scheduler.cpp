@@ -230,7 +230,7 @@ std::vector<Candidate> Scheduler::idle_hosts() const {
   std::vector<Candidate> idle;
   for (const auto& [id, waiting] : waiting_) {
     if (!state_.feeder.in_progress(id).empty()) continue;
-    idle.push_back({id, state_.hosts.hosts().at(id).user_id, true});
+    idle.push_back({id, state_.hosts.hosts().at(id).user_id});
   }
   return idle;
 }
@@ -242,7 +242,7 @@ std::vector<Candidate> Scheduler::hosts_of_some_users() const {
   for (std::size_t i = 0; i < kDrawnUsers; ++i) {
     UserId user = users[secret_random_u64() % users.size()];
     for (HostId host : state_.hosts.hosts_of(user)) {
-      if (state_.is_active(host)) found.push_back({host, user, false});
+      if (state_.is_active(host)) found.push_back({host, user});
     }
   }
   return found;
@@ -251,16 +251,16 @@ std::vector<Candidate> Scheduler::hosts_of_some_users() const {
 std::vector<Candidate> Scheduler::active_hosts() const {
   std::vector<Candidate> all;
   for (HostId id : state_.active_hosts()) {
-    all.push_back({id, state_.hosts.hosts().at(id).user_id, false});
+    all.push_back({id, state_.hosts.hosts().at(id).user_id});
   }
   return all;
 }
 
-// Hosts that wait, else those of a few users drawn at random, which is as fair
-// as to look at thousands, else all. A user for whom another replica of the
-// unit is kept cannot have this one too.
-std::vector<Candidate> Scheduler::candidates_for(const LiveUnit& live,
-                                                 ResultId result) const {
+// Hosts that wait and have nothing, else those of a few users drawn at random,
+// which is as fair as to look at thousands, else all. A user for whom another
+// replica of the unit is kept cannot have this one too.
+std::optional<HostId> Scheduler::draw_for(const LiveUnit& live,
+                                          ResultId result) const {
   std::set<UserId> taken;
   for (const Result& other : live.results) {
     std::optional<HostId> kept = state_.reservations.host(other.id);
@@ -271,18 +271,17 @@ std::vector<Candidate> Scheduler::candidates_for(const LiveUnit& live,
   for (auto source : {&Scheduler::idle_hosts, &Scheduler::hosts_of_some_users,
                       &Scheduler::active_hosts}) {
     std::vector<Candidate> found = (this->*source)();
-    std::erase_if(found, [&](const Candidate& c) {
-      return taken.contains(c.user) || !suits(live.results, c.user);
-    });
-    if (!found.empty()) return found;
+    std::erase_if(found,
+                  [&](const Candidate& c) { return taken.contains(c.user); });
+    std::optional<HostId> host = draw_host(
+        live.results, found, secret_random_u64(), secret_random_u64());
+    if (host) return host;
   }
-  return {};
+  return std::nullopt;
 }
 
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
-  std::optional<HostId> host =
-      draw_host(live.results, candidates_for(live, result), secret_random_u64(),
-                secret_random_u64());
+  std::optional<HostId> host = draw_for(live, result);
   is_awake_ = true;
   if (!host) {
     state_.reservations.release(result);

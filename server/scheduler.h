@@ -82,8 +82,7 @@ class Scheduler {
   std::vector<Candidate> idle_hosts() const;
   std::vector<Candidate> hosts_of_some_users() const;
   std::vector<Candidate> active_hosts() const;
-  std::vector<Candidate> candidates_for(const LiveUnit& live,
-                                        ResultId result) const;
+  std::optional<HostId> draw_for(const LiveUnit& live, ResultId result) const;
   LiveUnit* house_unit();
   bool is_house_needed() const;
   void answer_later(Answer answer, protocol::WorkReply reply);

@@ -46,6 +46,9 @@ TEST_CASE("a user never gets two results of a unit, whatever became of one") {
     CHECK_FALSE(suits(results, 7));
     CHECK(suits(results, 8));
   }
+  CHECK(suits(
+      std::vector{result_of(7, ServerState::over, ResultOutcome::didnt_need)},
+      7));
 }
 
 TEST_CASE("results that nobody has do not stand in the way") {
@@ -56,31 +59,22 @@ TEST_CASE("results that nobody has do not stand in the way") {
 }
 
 TEST_CASE("users are drawn alike, however many hosts they register") {
-  std::vector<Candidate> candidates = {{10, 1, false}};
-  for (HostId id = 20; id < 28; ++id) candidates.push_back({id, 2, false});
+  std::vector<Candidate> candidates = {{10, 1}};
+  for (HostId id = 20; id < 28; ++id) candidates.push_back({id, 2});
   std::map<HostId, int> count = draws({}, candidates, 16);
   CHECK(count[10] == 128);
   for (HostId id = 20; id < 28; ++id) CHECK(count[id] == 16);
 }
 
-TEST_CASE("hosts that wait are drawn before hosts that are busy") {
-  std::vector<Candidate> candidates = {
-      {10, 1, false}, {11, 1, true}, {20, 2, true}, {30, 3, false}};
-  std::map<HostId, int> count = draws({}, candidates, 4);
-  CHECK(count[11] == 8);
-  CHECK(count[20] == 8);
-  CHECK(count.size() == 2);
-}
-
-TEST_CASE("busy hosts are drawn when nobody who waits suits") {
-  std::vector<Candidate> candidates = {{10, 1, true}, {20, 2, false}};
+TEST_CASE("users who have had one are not drawn") {
+  std::vector<Candidate> candidates = {{10, 1}, {20, 2}};
   std::vector<Result> results = {result_of(1, ServerState::in_progress)};
   std::map<HostId, int> count = draws(results, candidates, 4);
   CHECK(count == std::map<HostId, int>{{20, 16}});
 }
 
 TEST_CASE("nobody is drawn when nobody suits") {
-  std::vector<Candidate> candidates = {{10, 1, true}};
+  std::vector<Candidate> candidates = {{10, 1}};
   std::vector<Result> results = {result_of(1, ServerState::over)};
   CHECK_FALSE(draw_host(results, candidates, 0, 0).has_value());
   CHECK_FALSE(draw_host({}, {}, 0, 0).has_value());

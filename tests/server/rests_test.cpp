@@ -5,12 +5,15 @@
 namespace quorate {
 
 TEST_CASE("the more results fail in a row, the longer a host rests") {
-  CHECK(rest_after(0) == Seconds(0));
-  CHECK(rest_after(2) == Seconds(0));
-  CHECK(rest_after(3) == Seconds(1));
-  CHECK(rest_after(5) == Seconds(4));
-  CHECK(rest_after(20) == Seconds(300));
-  CHECK(rest_after(4'000'000'000) == Seconds(300));
+  CHECK(rest_after(0, 7) == Seconds(0));
+  CHECK(rest_after(2, 7) == Seconds(0));
+  for (HostId host : {7, 8, 9}) {
+    CHECK(rest_after(3, host) > Seconds(0));
+    CHECK(rest_after(3, host) <= Seconds(1));
+    CHECK(rest_after(6, host) > rest_after(3, host));
+    CHECK(rest_after(20, host) >= Seconds(150));
+    CHECK(rest_after(4'000'000'000, host) <= Seconds(300));
+  }
 }
 
 TEST_CASE("a valid result ends the rest of its host, and of no other") {
