@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "server/evaluations.h"
+#include "server/sealed_tasks.h"
 
 namespace quorate {
 namespace {
@@ -29,6 +30,13 @@ ResultHeader house_header(const OpenResult& open,
   header.proof =
       update_proof(open.nonce, open.host_key, update, done.claim.digests);
   return header;
+}
+
+void remove_files(const protocol::ComputeRequest& request) {
+  for (const std::string& path :
+       {request.workunit, request.update, request.checkpoint}) {
+    fs::remove(path);
+  }
 }
 
 }  // namespace
@@ -83,6 +91,7 @@ void Daemons::start() {
       house_computed(unit, done, device);
     };
     callbacks.failed = [this](const HouseUnit& unit, const std::string& why) {
+      remove_files(unit.request);
       post([this, unit, why] {
         transitioner.on_failed(state_.house_host, {unit.result, why});
       });
@@ -164,9 +173,12 @@ void Daemons::store_evaluation(const EvaluationOrder& order,
 std::optional<HouseUnit> Daemons::next_house_unit() {
   std::optional<Assignment> assignment;
   std::uint64_t job = 0;
+  Bytes sealed;
   writer_.run([&] {
     assignment = scheduler.work_for_house();
-    if (assignment) job = ++house_jobs_;
+    if (!assignment) return;
+    job = ++house_jobs_;
+    sealed = sealed_task_of(state_.store, assignment->objects.at(0).hash);
   });
   if (!assignment) return std::nullopt;
   HouseUnit unit;
@@ -174,8 +186,8 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
   unit.request.job = job;
   unit.request.project = state_.keys.id;
   unit.request.project_key = state_.keys.project.public_key();
-  unit.request.workunit =
-      state_.objects.path(assignment->objects.at(0).hash).string();
+  unit.request.workunit = state_.objects.temporary_path("house").string();
+  write_file_durably(unit.request.workunit, sealed);
   unit.request.snapshot =
       state_.objects.path(assignment->objects.at(1).hash).string();
   unit.request.shard =
@@ -188,12 +200,8 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
 void Daemons::house_computed(const HouseUnit& unit,
                              const protocol::ComputeDone& done,
                              const std::string& device) {
-  fs::remove(unit.request.checkpoint);
   std::optional<OpenResult> open = state_.open_results.find(unit.result);
-  if (!open) {
-    fs::remove(unit.request.update);
-    return;
-  }
+  if (!open) return remove_files(unit.request);
   Bytes update;
   if (done.claim.outcome == ComputeOutcome::success) {
     update = read_file(unit.request.update);
@@ -201,6 +209,7 @@ void Daemons::house_computed(const HouseUnit& unit,
     open->uploaded = done.claim.update;
     open->uploaded_bytes = update.size();
   }
+  remove_files(unit.request);
   ResultHeader header = house_header(*open, done, device, update);
   ScreenedReport report = reports.screen(
       *open, sign_header(header, state_.keys.id, state_.keys.house));

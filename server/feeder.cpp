@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "workunits/sealed.h"
+#include "server/sealed_tasks.h"
 
 namespace quorate {
 
@@ -13,15 +13,13 @@ Result* LiveUnit::find(ResultId id) {
   return found == results.end() ? nullptr : &*found;
 }
 
-void Feeder::load(RunKey run, const ObjectStore& objects) {
+void Feeder::load(RunKey run) {
   std::vector<LiveUnit> live;
   for (Workunit& unit : store_.live_workunits()) {
     if (unit.run != run) continue;
-    Bytes sealed = objects.read(unit.object);
-    ByteView payload = ByteView(sealed).first(
-        sealed.size() - std::min(sealed.size(), kSealBytes));
-    TrainingTask task = decode_task(payload);
-    live.push_back({std::move(unit), std::move(task), {}});
+    Bytes sealed = sealed_task_of(store_, unit.object);
+    TrainingTask task = task_in(sealed);
+    live.push_back({std::move(unit), std::move(task), sealed.size(), {}});
   }
   std::vector<WorkunitId> ids;
   for (LiveUnit& one : live) {
@@ -58,12 +56,15 @@ const std::set<ResultId>& Feeder::in_progress(HostId host) const {
   return found == in_progress_.end() ? kNone : found->second;
 }
 
-LiveUnit& Feeder::add_unit(Workunit unit, TrainingTask task) {
+LiveUnit& Feeder::add_unit(Workunit unit, TrainingTask task, Bytes sealed) {
   unit.id = store_.insert_workunits({&unit, 1}).at(0);
   WorkunitId id = unit.id;
+  std::uint64_t sealed_bytes = sealed.size();
+  SealedTask row{id, std::move(sealed)};
+  store_.insert_sealed_tasks({&row, 1});
   index(unit);
-  return units_.emplace(id, LiveUnit{std::move(unit), std::move(task), {}})
-      .first->second;
+  LiveUnit live{std::move(unit), std::move(task), sealed_bytes, {}};
+  return units_.emplace(id, std::move(live)).first->second;
 }
 
 std::vector<ResultId> Feeder::add_results(LiveUnit& live, std::size_t count) {

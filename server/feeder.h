@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "server/store/store.h"
-#include "workunits/object_store.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
 
@@ -18,19 +17,19 @@ namespace quorate {
 struct LiveUnit {
   Workunit unit;
   TrainingTask task;
-  std::vector<Result> results;  // in order of id
+  std::uint64_t sealed_bytes = 0;  // what the sealed task takes
+  std::vector<Result> results;     // in order of id
 
   Result* find(ResultId id);
 };
 
 class Feeder {
  public:
-  // Loads what is live. Throws corrupt if a sealed task is missing.
   explicit Feeder(Store& store) : store_(store) {}
 
-  // Takes in the live units of a run. Throws corrupt if an object of one is
-  // missing or damaged; then it takes none.
-  void load(RunKey run, const ObjectStore& objects);
+  // Takes in the live units of a run. Throws corrupt if the task of one is
+  // missing; then it takes none.
+  void load(RunKey run);
 
   LiveUnit* find(WorkunitId id);
   LiveUnit* find_by_result(ResultId id);
@@ -45,8 +44,8 @@ class Feeder {
   // Results in progress anywhere.
   std::size_t in_progress_count() const { return holder_.size(); }
 
-  // Adds a new unit without results; its id is set.
-  LiveUnit& add_unit(Workunit unit, TrainingTask task);
+  // Adds a new unit without results; its id is set. sealed: the task.
+  LiveUnit& add_unit(Workunit unit, TrainingTask task, Bytes sealed);
   // Adds unsent results; returns their ids.
   std::vector<ResultId> add_results(LiveUnit& live, std::size_t count);
 

@@ -48,6 +48,20 @@ Response closed_response() {
                         "this result is not in progress at this host: drop it");
 }
 
+Response no_object_response(const Hash& hash) {
+  return error_response(
+      404, ErrorKind::denied,
+      "object " + hash.hex() + ": no result in progress needs it");
+}
+
+Response sealed_response(const Hash& hash, Bytes sealed) {
+  Response response;
+  response.content_type = kOctets;
+  response.etag = fmt::format("\"{}\"", hash.hex());
+  response.body = std::move(sealed);
+  return response;
+}
+
 Response later(const char* what, Seconds wait) {
   return error_response(
       429, ErrorKind::unavailable,
@@ -259,12 +273,17 @@ void NativeDoor::get_object(const Request& request, Responder responder) {
   if (!session_of(request)) return responder.send(new_session_response());
   Hash hash = parse_hex<Hash>(request.path_value("hash"), "object hash");
   // Only what a result in progress needs: never another host's update.
-  if (!state_.open_results.names(hash) || !state_.objects.contains(hash)) {
-    return responder.send(error_response(
-        404, ErrorKind::denied,
-        "object " + hash.hex() + ": no result in progress needs it"));
+  bool is_named = state_.open_results.names(hash);
+  if (is_named && state_.objects.contains(hash)) {
+    return responder.send(
+        file_response(state_.objects.path(hash), kOctets, hash.hex()));
   }
-  responder.send(file_response(state_.objects.path(hash), kOctets, hash.hex()));
+  if (!is_named) return responder.send(no_object_response(hash));
+  answer_from_writer(std::move(responder), [this, hash] {
+    std::optional<Bytes> sealed = state_.store.sealed_task(hash);
+    return sealed ? sealed_response(hash, std::move(*sealed))
+                  : no_object_response(hash);
+  });
 }
 
 void NativeDoor::head_update(const Request& request, Responder responder) {

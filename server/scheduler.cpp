@@ -212,18 +212,17 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
 
 // Empty if one of them is missing: the run is to be paused for it.
 std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
-  std::vector<ObjectRef> objects{{ObjectKind::workunit, live.unit.object},
-                                 {ObjectKind::snapshot, live.unit.snapshot},
-                                 {ObjectKind::shard, live.unit.shard}};
+  const Workunit& unit = live.unit;
   try {
-    for (ObjectRef& object : objects) {
-      object.size = state_.objects.size_of(object.hash);
-    }
+    return {
+        {ObjectKind::workunit, unit.object, live.sealed_bytes},
+        {ObjectKind::snapshot, unit.snapshot,
+         state_.objects.size_of(unit.snapshot)},
+        {ObjectKind::shard, unit.shard, state_.objects.size_of(unit.shard)}};
   } catch (const Error& error) {
-    state_.run(live.unit.run).damage = error.what();
+    state_.run(unit.run).damage = error.what();
     return {};
   }
-  return objects;
 }
 
 std::vector<Candidate> Scheduler::idle_hosts() const {

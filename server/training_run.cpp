@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/sealed_tasks.h"
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
-#include "workunits/sealed.h"
 
 namespace quorate {
 namespace {
@@ -36,15 +36,9 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
 }
 
 // The parameters that a unit started from.
-std::vector<float> base_of(const Run& run, const ObjectStore& objects,
-                           const Hash& workunit) {
-  Bytes sealed = objects.read(workunit);
-  if (sealed.size() < kSealBytes) {
-    throw Error(ErrorKind::corrupt,
-                "workunit " + workunit.hex() + ": cut short on disk");
-  }
-  TrainingTask task =
-      decode_task(ByteView(sealed).first(sealed.size() - kSealBytes));
+std::vector<float> base_of(const Run& run, Store& store,
+                           const ObjectStore& objects, const Hash& workunit) {
+  TrainingTask task = task_in(sealed_task_of(store, workunit));
   return read_object(run, objects, task.snapshot, "snapshot");
 }
 
@@ -62,7 +56,7 @@ void apply_later_entries(TrainingRun& training, Store& store,
       if (result == nullptr) continue;
       std::vector<float> base;
       if (!training.rule->in_rounds()) {
-        base = base_of(training.run, objects, result->workunit);
+        base = base_of(training.run, store, objects, result->workunit);
       }
       training.model.apply(
           *result, *training.rule, base,

@@ -74,8 +74,7 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   Instant now = state_.clock.now();
   if (training.is_damaged || now < training.look_for_damage_at) return;
   try {
-    for (const Hash& hash :
-         {live.unit.object, live.task.snapshot, live.task.shard}) {
+    for (const Hash& hash : {live.task.snapshot, live.task.shard}) {
       state_.objects.read(hash);
     }
   } catch (const Error& error) {

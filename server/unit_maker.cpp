@@ -87,12 +87,14 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops) {
   if (!next) return nullptr;
   const Hash& snapshot = training.snapshot(state_.objects);
   TrainingTask task = make_task(training, *next, snapshot);
-  Hash object = state_.objects.put(seal(encode(task), SealKind::workunit,
-                                        state_.keys.id, state_.keys.project));
-  Workunit unit = make_workunit(training, task, object, state_.clock.unix_ms());
+  Bytes sealed = seal(encode(task), SealKind::workunit, state_.keys.id,
+                      state_.keys.project);
+  Workunit unit =
+      make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
   training.cursor = next->after;
   state_.store.update_cursor(training.run.key, training.cursor);
-  LiveUnit& live = state_.feeder.add_unit(std::move(unit), std::move(task));
+  LiveUnit& live = state_.feeder.add_unit(std::move(unit), std::move(task),
+                                          std::move(sealed));
   state_.feeder.add_results(live, live.unit.target_results);
   return &live;
 }

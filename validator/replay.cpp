@@ -17,11 +17,11 @@ namespace {
   throw Error(ErrorKind::corrupt, found);
 }
 
-Bytes read_object(const LedgerSources& sources, const Hash& hash,
-                  const std::string& what) {
+Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
+                   const Hash& hash, const std::string& what) {
   Bytes bytes;
   try {
-    bytes = sources.objects(hash);
+    bytes = read(hash);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
     refuse(fmt::format("{} {}: {}", what, hash.hex(), error.what()));
@@ -50,7 +50,7 @@ void expect_same(const std::string& what, const Hash& ledger,
 TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
                        const ResultAssimilated& entry) {
   const std::string what = fmt::format("workunit of unit {}", entry.unit_index);
-  const Bytes sealed = read_object(sources, entry.workunit, what);
+  const Bytes sealed = read_checked(sources.tasks, entry.workunit, what);
   TrainingTask task = decode_task(open_sealed(
       sealed, SealKind::workunit, sources.project, sources.key, what));
   if (task.run != run.run || task.model != run.model) {
@@ -100,24 +100,25 @@ class ObjectCheck {
 
   void operator()(const RunCreated& run) {
     run_ = run;
-    read_object(sources_, run.initial, "initial snapshot");
-    for (const Hash& shard : run.shards) read_object(sources_, shard, "shard");
+    read_checked(sources_.objects, run.initial, "initial snapshot");
+    for (const Hash& shard : run.shards)
+      read_checked(sources_.objects, shard, "shard");
   }
   void operator()(const ResultAssimilated& entry) {
     open_task(sources_, run_, entry);
-    read_object(sources_, entry.update,
-                fmt::format("update of result {}", entry.result));
+    read_checked(sources_.objects, entry.update,
+                 fmt::format("update of result {}", entry.result));
   }
   void operator()(const SnapshotPublished& entry) {
-    read_object(sources_, entry.parameters, "snapshot");
-    read_object(sources_, entry.published, "published model");
+    read_checked(sources_.objects, entry.parameters, "snapshot");
+    read_checked(sources_.objects, entry.published, "published model");
     if (!entry.rule_state.is_zero()) {
-      read_object(sources_, entry.rule_state, "state of the rule");
+      read_checked(sources_.objects, entry.rule_state, "state of the rule");
     }
   }
   void operator()(const RunEnded& entry) {
-    read_object(sources_, entry.parameters, "final snapshot");
-    read_object(sources_, entry.published, "final published model");
+    read_checked(sources_.objects, entry.parameters, "final snapshot");
+    read_checked(sources_.objects, entry.published, "final published model");
   }
 
  private:
@@ -204,7 +205,7 @@ bool Replayer::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
   const auto base = base_of(entry, task.snapshot);
   const std::string what = fmt::format("update of result {}", entry.result);
   std::vector<float> delta = read_parameters(
-      run_.model, read_object(sources_, entry.update, what), what);
+      run_.model, read_checked(sources_.objects, entry.update, what), what);
   return state_->apply(entry, rule, base, std::move(delta));
 }
 

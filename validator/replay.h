@@ -26,6 +26,8 @@ struct LedgerSources {
   // The bytes of an object; throws corrupt if it is missing. They are hashed
   // here.
   std::function<Bytes(const Hash& hash)> objects;
+  // The same of the sealed tasks of workunits.
+  std::function<Bytes(const Hash& hash)> tasks;
   ProjectId project;
   PublicKey key;
   // Called after every entry with how many are done; may be empty.

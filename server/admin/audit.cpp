@@ -61,6 +61,13 @@ LedgerSources sources_of(AdminClient& client, const std::string& run,
   auto pages = std::make_shared<LedgerPages>(client, run);
   sources.records = [pages](std::uint64_t seq) { return (*pages)(seq); };
   sources.objects = [&objects](const Hash& hash) { return objects.read(hash); };
+  sources.tasks = [&client](const Hash& hash) {
+    json task = client.call("sealed-task", {{"workunit", hash.hex()}});
+    auto text = task["sealed"].get<std::string>();
+    Bytes sealed(text.size() / 2);
+    from_hex(text, sealed, "sealed task");
+    return sealed;
+  };
   sources.project = keys.id;
   sources.key = keys.project.public_key();
   if (::isatty(STDERR_FILENO) != 0) {

@@ -12,6 +12,7 @@
 #include "server/admin/create_run.h"
 #include "server/admin/lists.h"
 #include "server/evaluations.h"
+#include "server/sealed_tasks.h"
 #include "server/status.h"
 
 namespace quorate {
@@ -163,6 +164,13 @@ json ledger(Project& project, const json& arguments) {
   return rows;
 }
 
+// For the auditor, who checks hash and seal.
+json sealed_task(Project& project, const json& arguments) {
+  auto object =
+      parse_hex<Hash>(arguments.value("workunit", ""), "hash of a workunit");
+  return {{"sealed", to_hex(sealed_task_of(project.state().store, object))}};
+}
+
 // What `export` needs to know of a version.
 json exportable(Project& project, const json& arguments) {
   const TrainingRun& training = run_of(project, arguments);
@@ -230,6 +238,7 @@ const std::map<std::string, Command>& commands() {
       {"validate", validate},
       {"assimilate", assimilate},
       {"ledger", ledger},
+      {"sealed-task", sealed_task},
       {"exportable", exportable},
   };
   return kTable;

@@ -40,6 +40,12 @@ struct HostShare {
   std::uint64_t last_version = 0;
 };
 
+// What volunteers get of a workunit: its task and the project's seal.
+struct SealedTask {
+  WorkunitId workunit = 0;
+  Bytes bytes;
+};
+
 // A page of rows for tables: newest first.
 struct Page {
   std::uint64_t limit = 100;
@@ -82,6 +88,10 @@ class Store {
   virtual std::vector<Workunit> live_workunits() = 0;
   virtual std::optional<Workunit> workunit(WorkunitId id) = 0;
   virtual std::vector<Workunit> workunits(RunKey run, const Page& page) = 0;
+
+  virtual void insert_sealed_tasks(std::span<const SealedTask> tasks) = 0;
+  // Of the workunit with this `object`, if there is one.
+  virtual std::optional<Bytes> sealed_task(const Hash& object) = 0;
 
   virtual std::vector<ResultId> insert_results(
       std::span<const Result> results) = 0;

@@ -7,6 +7,7 @@ outlives its stage, however the test ends.
 
 import argparse
 import concurrent.futures
+import contextlib
 import hashlib
 import http.client
 import json
@@ -16,6 +17,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -305,7 +307,18 @@ class Project:
 
     def task(self, workunit):
         """What the sealed unit with this hash asks for."""
-        return json.loads(self.object(workunit).read_bytes()[:-SEAL_BYTES])
+        return json.loads(self.sealed_task(workunit)[:-SEAL_BYTES])
+
+    def sealed_task(self, workunit):
+        store = sqlite3.connect(
+            f"file:{self.folder}/db/quorate.sqlite?mode=ro", uri=True)
+        with contextlib.closing(store):
+            found = store.execute(
+                "SELECT bytes FROM sealed_tasks JOIN workunits "
+                "ON id = workunit WHERE object = ?",
+                (bytes.fromhex(workunit),)).fetchone()
+        expect(found, f"no sealed task of unit {workunit}")
+        return found[0]
 
 
 class Worker:
@@ -340,10 +353,12 @@ class Worker:
         key = json.loads(server.get("/v1/project")[:-SEAL_BYTES])["key"]
         domain = b"quorate project v1\0"
         task = project.task(workunit)
+        unit = self.folder / "workunit"
+        unit.write_bytes(project.sealed_task(workunit))
         self.child.stdin.write(json.dumps({
             "type": "compute", "job": self.jobs, "project_key": key,
             "project": hashlib.sha256(domain + bytes.fromhex(key)).hexdigest(),
-            "workunit": str(project.object(workunit)),
+            "workunit": str(unit),
             "snapshot": str(project.object(task["snapshot"])),
             "shard": str(project.object(task["shard"])),
             "update": str(self.folder / "update"),

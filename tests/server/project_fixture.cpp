@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "kernels/backends.h"
 #include "server/datasets/dataset.h"
+#include "server/sealed_tasks.h"
 #include "workunits/safetensors.h"
 
 namespace quorate::test {
@@ -16,9 +17,9 @@ ProjectKeys new_keys() {
   return {std::move(project), PrivateKey::generate(), id};
 }
 
-TrainingTask task_of(const ObjectStore& objects, const ProjectKeys& keys,
+TrainingTask task_of(Store& store, const ProjectKeys& keys,
                      const Hash& workunit) {
-  Bytes sealed = objects.read(workunit);
+  Bytes sealed = sealed_task_of(store, workunit);
   return decode_task(open_sealed(sealed, SealKind::workunit, keys.id,
                                  keys.project.public_key(), "workunit"));
 }
@@ -267,7 +268,7 @@ TrainingResult ProjectFixture::compute(const Assignment& assignment) {
   Hash workunit = assignment.objects.at(0).hash;
   auto known = computed_.find(workunit);
   if (known != computed_.end()) return known->second;
-  TrainingTask task = task_of(*objects_, keys_, workunit);
+  TrainingTask task = task_of(*store_, keys_, workunit);
   std::vector<float> base = read_parameters(
       task.model, objects_->read(assignment.objects.at(1).hash), "snapshot");
   Bytes shard = objects_->read(assignment.objects.at(2).hash);
@@ -368,6 +369,9 @@ LedgerSources ProjectFixture::ledger_sources() {
     return found.front();
   };
   sources.objects = [this](const Hash& hash) { return objects_->read(hash); };
+  sources.tasks = [this](const Hash& hash) {
+    return sealed_task_of(*store_, hash);
+  };
   sources.project = keys_.id;
   sources.key = keys_.project.public_key();
   return sources;

@@ -99,15 +99,10 @@ TEST_CASE("a run with damaged objects at the start waits for them") {
   std::vector<Volunteer> users = {project.join(), project.join()};
   Assignment first = project.take(users[0]);
   Assignment second = project.take(users[1]);
-  fs::path file;
-  SUBCASE("the model's") {
-    project.report(users[0], first);
-    project.report(users[1], second);
-    file = project.state().objects.path(project.result(first.result).update);
-  }
-  SUBCASE("a live unit's") {
-    file = project.state().objects.path(first.objects[0].hash);
-  }
+  project.report(users[0], first);
+  project.report(users[1], second);
+  fs::path file =
+      project.state().objects.path(project.result(first.result).update);
   Bytes bytes = read_file(file);
   fs::remove(file);
   project.reopen();
@@ -176,7 +171,7 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
     fail(users[1], second);
     CHECK(project.run().run.state == RunState::running);
   }
-  for (std::size_t object = 0; object < 3; ++object) {
+  for (std::size_t object = 1; object < 3; ++object) {
     SUBCASE(std::string(name_of(first.objects[object].kind)).c_str()) {
       fs::path file = project.state().objects.path(first.objects[object].hash);
       Bytes bytes = read_file(file);

@@ -207,6 +207,7 @@ LedgerSources SyntheticRun::sources(const std::vector<LedgerRecord>& of) const {
     }
     return found->second;
   };
+  sources.tasks = sources.objects;
   sources.project = project_;
   sources.key = key_.public_key();
   return sources;

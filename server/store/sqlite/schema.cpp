@@ -254,9 +254,19 @@ WHEN NEW.kind = 'result' BEGIN
 END;
 )sql";
 
+// Sealed tasks were files among the objects before: a file and two syncs for
+// each kilobyte were most of what a request for work cost.
+constexpr const char* kSealedTasks = R"sql(
+CREATE TABLE sealed_tasks (
+  workunit INTEGER PRIMARY KEY REFERENCES workunits,
+  bytes BLOB NOT NULL
+) STRICT;
+CREATE INDEX workunits_by_object ON workunits (object);
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema, kHostShares};
+constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

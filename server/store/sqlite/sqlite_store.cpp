@@ -156,6 +156,18 @@ std::vector<Workunit> SqliteStore::workunits(RunKey run, const Page& page) {
                           run, page.before_id, limit_of(page.limit));
 }
 
+void SqliteStore::insert_sealed_tasks(std::span<const SealedTask> tasks) {
+  insert_all(changing(), tasks);
+}
+
+std::optional<Bytes> SqliteStore::sealed_task(const Hash& object) {
+  auto row = select_one<SealedTask>(
+      connection_,
+      "WHERE workunit = (SELECT id FROM workunits WHERE object = ?)", object);
+  if (!row) return std::nullopt;
+  return std::move(row->bytes);
+}
+
 std::vector<ResultId> SqliteStore::insert_results(
     std::span<const Result> results) {
   return insert_all(changing(), results);

@@ -42,6 +42,9 @@ class SqliteStore final : public Store {
   std::optional<Workunit> workunit(WorkunitId id) override;
   std::vector<Workunit> workunits(RunKey run, const Page& page) override;
 
+  void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
+  std::optional<Bytes> sealed_task(const Hash& object) override;
+
   std::vector<ResultId> insert_results(
       std::span<const Result> results) override;
   void update_results(std::span<const Result> results) override;

@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "server/store/store.h"
 #include "workunits/ledger.h"
 #include "workunits/workunit.h"
 
@@ -147,6 +148,16 @@ struct Table<Workunit> {
     column("state", row.state);
     column("canonical_result", Reference{row.canonical_result});
     column("created", row.created);
+  }
+};
+
+template <>
+struct Table<SealedTask> {
+  static constexpr std::string_view kName = "sealed_tasks";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("workunit", row.workunit);
+    column("bytes", row.bytes);
   }
 };
 

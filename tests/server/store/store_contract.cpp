@@ -109,6 +109,21 @@ void keeps_workunits(Store& store) {
   CHECK(same(store.workunits(run, {}), {units[3], units[1], units[0]}));
 }
 
+void keeps_sealed_tasks(Store& store) {
+  Workunit one;
+  Workunit two;
+  change(store, [&] {
+    RunKey run = add_run(store, 1);
+    one = add_workunit(store, 1, run);
+    two = add_workunit(store, 2, run);
+    store.insert_sealed_tasks(
+        std::array{SealedTask{one.id, {1, 0, 2}}, SealedTask{two.id, {3}}});
+  });
+  CHECK(store.sealed_task(one.object) == Bytes{1, 0, 2});
+  CHECK(store.sealed_task(two.object) == Bytes{3});
+  CHECK_FALSE(store.sealed_task(filled<Hash>(77)));
+}
+
 void finds_live_workunits(Store& store) {
   using enum WorkunitState;
   std::vector<Workunit> expected;
@@ -367,6 +382,7 @@ constexpr std::array kCases{
     ContractCase{"keeps hosts", keeps_hosts},
     ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},
     ContractCase{"keeps workunits", keeps_workunits},
+    ContractCase{"keeps sealed tasks", keeps_sealed_tasks},
     ContractCase{"finds live workunits", finds_live_workunits},
     ContractCase{"keeps results", keeps_results},
     ContractCase{"finds rejected and recent results",
