@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "server/host_draw.h"
 
 namespace quorate {
 namespace {
@@ -22,9 +23,6 @@ bool is_late_but_welcome(const LiveUnit& live, const Result& result) {
   return result.outcome == ResultOutcome::no_reply &&
          live.unit.state == WorkunitState::open;
 }
-
-// So many users are drawn before one of their hosts is drawn.
-constexpr std::size_t kDrawnUsers = 64;
 
 // When to ask again a server that is leaving.
 constexpr Seconds kClosedRetry{1};
@@ -225,62 +223,10 @@ std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
   }
 }
 
-std::vector<Candidate> Scheduler::idle_hosts() const {
-  std::vector<Candidate> idle;
-  for (const auto& [id, waiting] : waiting_) {
-    if (!state_.feeder.in_progress(id).empty()) continue;
-    idle.push_back({id, state_.hosts.hosts().at(id).user_id});
-  }
-  return idle;
-}
-
-std::vector<Candidate> Scheduler::hosts_of_some_users() const {
-  const std::vector<UserId>& users = state_.hosts.volunteers();
-  if (users.size() <= kDrawnUsers) return {};
-  std::vector<Candidate> found;
-  for (std::size_t i = 0; i < kDrawnUsers; ++i) {
-    UserId user = users[secret_random_u64() % users.size()];
-    for (HostId host : state_.hosts.hosts_of(user)) {
-      if (state_.is_active(host)) found.push_back({host, user});
-    }
-  }
-  return found;
-}
-
-std::vector<Candidate> Scheduler::active_hosts() const {
-  std::vector<Candidate> all;
-  for (HostId id : state_.active_hosts()) {
-    all.push_back({id, state_.hosts.hosts().at(id).user_id});
-  }
-  return all;
-}
-
-// Hosts that wait and have nothing, else those of a few users drawn at random,
-// which is as fair as to look at thousands, else all. A user for whom another
-// replica of the unit is kept cannot have this one too.
-std::optional<HostId> Scheduler::draw_for(const LiveUnit& live,
-                                          ResultId result) const {
-  std::set<UserId> taken;
-  for (const Result& other : live.results) {
-    std::optional<HostId> kept = state_.reservations.host(other.id);
-    if (kept && other.id != result) {
-      taken.insert(state_.hosts.hosts().at(*kept).user_id);
-    }
-  }
-  for (auto source : {&Scheduler::idle_hosts, &Scheduler::hosts_of_some_users,
-                      &Scheduler::active_hosts}) {
-    std::vector<Candidate> found = (this->*source)();
-    std::erase_if(found,
-                  [&](const Candidate& c) { return taken.contains(c.user); });
-    std::optional<HostId> host = draw_host(
-        live.results, found, secret_random_u64(), secret_random_u64());
-    if (host) return host;
-  }
-  return std::nullopt;
-}
-
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
-  std::optional<HostId> host = draw_for(live, result);
+  std::vector<HostId> waiting;
+  for (const auto& [id, question] : waiting_) waiting.push_back(id);
+  std::optional<HostId> host = draw_host_for(state_, live, result, waiting);
   is_awake_ = true;
   if (!host) {
     state_.reservations.release(result);

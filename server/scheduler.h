@@ -79,10 +79,6 @@ class Scheduler {
                                  const Host& host);
   std::vector<ObjectRef> objects_of(const LiveUnit& live);
   void serve_each_waiting();
-  std::vector<Candidate> idle_hosts() const;
-  std::vector<Candidate> hosts_of_some_users() const;
-  std::vector<Candidate> active_hosts() const;
-  std::optional<HostId> draw_for(const LiveUnit& live, ResultId result) const;
   LiveUnit* house_unit();
   bool is_house_needed() const;
   void answer_later(Answer answer, protocol::WorkReply reply);
