@@ -25,7 +25,7 @@ fuzz_one() { # TARGET SECONDS
   local log=build/fuzz/$1.log
   mkdir -p "build/fuzz/corpus/$1"
   if QUORATE_FUZZ_TARGET=$1 build/fuzz/bin/quorate_fuzz \
-    -max_total_time="$2" -timeout=10 -rss_limit_mb=1024 -max_len=16384 \
+    -max_total_time="$2" -timeout=60 -rss_limit_mb=1024 -max_len=16384 \
     -artifact_prefix="build/fuzz/found-$1-" \
     "build/fuzz/corpus/$1" "tests/fuzz/corpus/$1" >"$log" 2>&1; then
     printf '%-24s no finding in %s\n' "$1" "$(grep -o 'Done.*' "$log" | tail -n 1)"

@@ -71,7 +71,7 @@ THIRD_PARTY = {
 # Headers of the operating system that end in .h.
 SYSTEM = re.compile(
     r"^(sys|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
-    r"stdlib|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs)\.h$")
+    r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCES = {".h", ".cpp", ".cu", ".cl"}
