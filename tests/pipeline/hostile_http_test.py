@@ -11,6 +11,7 @@ import json
 import re
 import resource
 import socket
+import statistics
 import threading
 import time
 
@@ -21,7 +22,7 @@ from project import Project, Server, Volunteer, expect, run, wait_for
 from proxy import Proxy
 
 TRICKLE_SECONDS = 15
-MOST_GROWTH_KB = 64 << 10  # of the server's memory, for 300 mute readers
+MOST_GROWTH_KB = 200 << 10  # of the server's memory, for 1,000 mute readers
 
 
 class Listener(Proxy):
@@ -222,11 +223,11 @@ def memory_kb(server):
         return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
 
 
-def never_read(scene):
+def never_read(scene, count):
     """Ask for a lot, and read nothing of it."""
     before = memory_kb(scene.server)
     mute = []
-    for i in range(300):
+    for i in range(count):
         connection = socket.socket()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect(("127.0.0.1", scene.server.port))
@@ -241,8 +242,8 @@ def never_read(scene):
     for _ in range(4):
         scene.expect_served("readers that do not read")
         most = max(most, memory_kb(scene.server) - before)
-    expect(most < MOST_GROWTH_KB,
-           f"300 readers that do not read cost the server {most} KB")
+    expect(most < MOST_GROWTH_KB * count / 1000,
+           f"{count} readers that do not read cost the server {most} KB")
     for connection in mute:
         connection.close()
     return most
@@ -259,16 +260,25 @@ def requests_per_second(server, seconds):
 
 
 def trickle_long(scene):
-    """A thousand trickle; the others hardly notice."""
-    calm = requests_per_second(scene.server, 5)
-    trickle = Trickle(scene.server, 1000)
-    trickle.start()
-    busy = requests_per_second(scene.server, 5)
-    trickle.finish()
-    expect(busy >= 0.9 * calm, f"{busy:.0f} requests a second beside 1,000 "
-                               f"that trickle, {calm:.0f} without")
-    scene.stage.say(f"1,000 trickle: {busy:.0f} requests a second beside "
-                    f"them, {calm:.0f} without")
+    """A thousand trickle; the others hardly notice: the median of rounds, for
+    a machine's own noise is larger than the difference."""
+    ratios = []
+    for _ in range(5):
+        before = requests_per_second(scene.server, 3)
+        trickle = Trickle(scene.server, 1000)
+        trickle.start()
+        busy = requests_per_second(scene.server, 5)
+        trickle.finish()
+        after = requests_per_second(scene.server, 3)
+        ratios.append(busy / ((before + after) / 2))
+        scene.stage.say(
+            f"1,000 trickle and are closed after {trickle.seconds:.0f} s: "
+            f"{busy:.0f} requests a second beside them, {before:.0f} and "
+            f"{after:.0f} without")
+    ratio = statistics.median(ratios)
+    expect(ratio >= 0.9, f"beside 1,000 that trickle: {ratio:.2f} of the rate "
+                         f"without ({ratios})")
+    scene.stage.say(f"beside 1,000 that trickle: {ratio:.2f} of the rate")
 
 
 def test_hostile(stage):
@@ -285,8 +295,9 @@ def test_hostile(stage):
                                          holding(scene.volunteers[0])))
     stage.say(f"{sent} hostile requests are answered")
     replay_signed(scene)
-    growth = never_read(scene)
-    stage.say(f"300 that never read cost {growth} KB")
+    mute = 1000 if stage.is_long else 300
+    growth = never_read(scene, mute)
+    stage.say(f"{mute} that never read cost {growth} KB")
     trickle.finish()
     stage.say(f"200 that trickle are closed after {trickle.seconds:.0f} s")
     if stage.is_long:
@@ -302,7 +313,7 @@ def test_hostile(stage):
     acknowledged, _ = check_results(scene.project, scene.volunteers)
     check_ledger(scene.project)
     return (f"{sent} hostile requests, 200 trickles closed after "
-            f"{trickle.seconds:.0f} s, {growth} KB for 300 mute readers, "
+            f"{trickle.seconds:.0f} s, {growth} KB for {mute} mute readers, "
             f"{acknowledged} honest results meanwhile")
 
 
