@@ -83,11 +83,13 @@ void WorkerSlot::keep_running(const std::stop_token& stop) {
   std::uint32_t failures = 0;
   while (!stop.stop_requested()) {
     try {
-      protocol::WorkerProcess worker(take_options());
+      // A copy: restart() changes the slot's own at any time.
+      const protocol::WorkerOptions options = take_options();
+      protocol::WorkerProcess worker(options);
       pid_ = worker.pid();
       forget_requests();
       tell(protocol::WorkerReply(worker.ready()));
-      converse(worker, stop);
+      converse(worker, options, stop);
       tell(WorkerRestarted{});
     } catch (const Error& e) {
       tell(WorkerEnded{e.kind(), e.what()});
@@ -108,6 +110,7 @@ void WorkerSlot::wait_before_restart(std::uint32_t attempt,
 }
 
 void WorkerSlot::converse(protocol::WorkerProcess& worker,
+                          const protocol::WorkerOptions& options,
                           const std::stop_token& stop) {
   SystemClock clock;
   Instant heard = clock.now();
@@ -119,8 +122,8 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
     bool has_spoken = false;
     while (forward_reply(worker, Seconds(0))) has_spoken = true;
     if (has_spoken || !was_busy) heard = clock.now();
-    Seconds left = options_.silence - (clock.now() - heard);
-    if (is_busy_ && left <= Seconds(0)) throw protocol::hang_of(options_);
+    Seconds left = options.silence - (clock.now() - heard);
+    if (is_busy_ && left <= Seconds(0)) throw protocol::hang_of(options);
     pollfd sources[] = {{worker.output_fd(), POLLIN, 0},
                         {wakeup_.get(), POLLIN, 0}};
     ::poll(sources, 2, is_busy_ ? milliseconds(left) : -1);

@@ -54,7 +54,9 @@ class WorkerSlot {
 
  private:
   void keep_running(const std::stop_token& stop);
-  void converse(protocol::WorkerProcess& worker, const std::stop_token& stop);
+  void converse(protocol::WorkerProcess& worker,
+                const protocol::WorkerOptions& options,
+                const std::stop_token& stop);
   void end_job(protocol::WorkerProcess& worker);
   protocol::WorkerOptions take_options();
   void forget_requests();

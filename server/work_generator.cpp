@@ -13,11 +13,15 @@ constexpr double kAutoUnitSeconds = 60;
 constexpr std::uint64_t kUnitsPerEpoch = 32;
 // What a device is taken for until it says more: one slow core.
 constexpr double kUnknownSpeed = 5e9;
+// A unit of one step costs others as much in transfers as a whole one: what a
+// host claims to be slower than this only makes it take longer.
+constexpr double kLeastSpeed = 2e8;
 
 std::uint32_t local_steps(const Run& run, std::uint32_t rest_of_shard,
                           std::uint64_t epoch_steps, double speed_flops) {
   if (run.local_steps != 0) return std::min(run.local_steps, rest_of_shard);
-  double speed = speed_flops > 0 ? speed_flops : kUnknownSpeed;
+  double speed =
+      speed_flops > 0 ? std::max(speed_flops, kLeastSpeed) : kUnknownSpeed;
   double step_seconds = training_operations(run.model) * run.batch / speed;
   double by_time = std::floor(kAutoUnitSeconds / step_seconds);
   auto most = static_cast<double>(std::min<std::uint64_t>(

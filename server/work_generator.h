@@ -23,10 +23,10 @@ struct NextUnit {
 
 // The next unit of `run`, or nullopt when all epochs are handed out.
 // speed_flops: of the asking host's device, used when run.local_steps is 0:
-// then a unit is the least of 60 s of that device, the rest of the shard and
-// 1/32 of an epoch. The order of shards is the epoch's permutation under the
-// run's seed. The learning rate falls linearly with the steps handed out
-// before ("linear") or stays ("constant").
+// then a unit is the least of 60 s of that device (of one of 0.2 Gflop/s, if it
+// is slower), the rest of the shard and 1/32 of an epoch. The order of shards
+// is the epoch's permutation under the run's seed. The learning rate falls
+// linearly with the steps handed out before ("linear") or stays ("constant").
 std::optional<NextUnit> next_unit(const Run& run,
                                   std::span<const ShardEntry> shards,
                                   const RunCursor& cursor, double speed_flops);

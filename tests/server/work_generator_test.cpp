@@ -1,5 +1,6 @@
 #include "server/work_generator.h"
 
+#include <cmath>
 #include <limits>
 #include <map>
 #include <set>
@@ -136,10 +137,16 @@ TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
   auto first_steps = [&](double speed) {
     return next_unit(run, one, {}, speed)->range.steps;
   };
+  run.model.widths = {16384, 8192, 2};
   double step_operations = training_operations(run.model) * run.batch;
   CHECK(first_steps(step_operations * 7 / 60) == 7);  // 60 s of this device
-  CHECK(first_steps(step_operations / 3600) == 1);    // never less than one
-  CHECK(first_steps(1e15) == 640 / 32);               // 1/32 of an epoch
+  // Nobody makes units of one step by calling itself slow.
+  CHECK(first_steps(1) == std::floor(60 * 2e8 / step_operations));
+  CHECK(first_steps(1) > 1);
+  run.model.widths = {1 << 16, 1 << 16, 2};
+  CHECK(first_steps(1) == 1);  // never less than one
+  run.model.widths = {16, 3, 2};
+  CHECK(first_steps(1e15) == 640 / 32);  // 1/32 of an epoch
   CHECK(first_steps(std::numeric_limits<double>::infinity()) == 20);
   CHECK(first_steps(std::numeric_limits<double>::quiet_NaN()) == 20);
   CHECK(first_steps(-1) == 20);  // unknown: a slow core is fast enough here
