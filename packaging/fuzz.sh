@@ -3,7 +3,7 @@
 # are processors. Starts from tests/fuzz/corpus; finds are left in build/fuzz:
 # corpus/NAME (new paths), found-NAME-* (bytes that broke something).
 # Usage: packaging/fuzz.sh [SECONDS-EACH [TARGET...]]
-#   --keep: afterwards, put what reaches more than the seeds into tests/fuzz/corpus
+#   --keep: afterwards, put some of what reaches more into tests/fuzz/corpus
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -41,12 +41,19 @@ code=0
 printf '%s\n' "${targets[@]}" |
   xargs -P "$(nproc)" -I{} bash -c "fuzz_one {} $seconds" || code=1
 
-# Small ones only: thousands of large files would say no more.
+# The smallest only: thousands of files would say little more.
+keep_some() { # TARGET
+  local merged=build/fuzz/merged/$1 seeds=tests/fuzz/corpus/$1 file
+  rm -rf "$merged"
+  mkdir -p "$merged"
+  cp "$seeds"/* "$merged"
+  QUORATE_FUZZ_TARGET=$1 build/fuzz/bin/quorate_fuzz -merge=1 -max_len=1024 \
+    "$merged" "build/fuzz/corpus/$1" >/dev/null 2>&1
+  find "$merged" -type f -printf '%s %f\n' | sort -n | head -n 40 |
+    while read -r _ file; do cp -n "$merged/$file" "$seeds/"; done
+}
 if ((keep)); then
-  for name in "${targets[@]}"; do
-    QUORATE_FUZZ_TARGET=$name build/fuzz/bin/quorate_fuzz -merge=1 -max_len=1024 \
-      "tests/fuzz/corpus/$name" "build/fuzz/corpus/$name" >/dev/null 2>&1
-  done
+  for name in "${targets[@]}"; do keep_some "$name"; done
 fi
 ((code)) || echo "fuzz: ${#targets[@]} targets, $seconds s each, no finding"
 exit "$code"
