@@ -168,6 +168,18 @@ def replay_signed(scene):
     scene.expect_served("signed messages twice")
 
 
+def fetch_others_work(scene):
+    """Nobody gets an update that another host computed."""
+    update = next(e["update"] for e in scene.project.ledger()
+                  if e["kind"] == "result")
+    expect(scene.project.object(update).exists(), "no such update")
+    status, body = exchange(scene.server, get(
+        f"/v1/objects/{update}",
+        f"Authorization: Bearer {scene.ways[0].token()}"))
+    expect(status == 404 and b"no result in progress needs it" in body,
+           f"another's update: {status}: {body[:200]}")
+
+
 def holding(volunteer):
     """A result that this volunteer has in its hands."""
     return wait_for(f"{volunteer.name}: a result", lambda: next(
@@ -295,6 +307,7 @@ def test_hostile(stage):
                                          holding(scene.volunteers[0])))
     stage.say(f"{sent} hostile requests are answered")
     replay_signed(scene)
+    fetch_others_work(scene)
     mute = 1000 if stage.is_long else 300
     growth = never_read(scene, mute)
     stage.say(f"{mute} that never read cost {growth} KB")

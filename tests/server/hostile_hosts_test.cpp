@@ -34,6 +34,16 @@ TEST_CASE("failing at units does not hand out the run") {
   CHECK(project.run().cursor.next_unit <= most_open_units(1));
 }
 
+TEST_CASE("taking units does not hand out the run") {
+  ProjectOptions options;
+  options.local_steps = 1;
+  options.epochs = 5;  // 165 units
+  ProjectFixture project(options);
+  project.settings.max_results_per_host = 100;
+  Volunteer greedy = project.join();
+  CHECK(project.ask(greedy, 100).assignments.size() == most_open_units(1));
+}
+
 TEST_CASE("a host that fails rests, and works again after a valid result") {
   ProjectOptions options;
   options.quorum = 1;
@@ -50,6 +60,23 @@ TEST_CASE("a host that fails rests, and works again after a valid result") {
     project.give_up(clumsy, project.take(clumsy).result, "no");
   }
   CHECK_FALSE(project.ask(clumsy).assignments.empty());
+}
+
+TEST_CASE("a host whose results are false rests") {
+  ProjectFixture project({.local_steps = 2});
+  Volunteer liar = project.join();
+  Volunteer honest[] = {project.join(), project.join()};
+  for (std::uint8_t i = 1; i <= 3; ++i) {
+    Assignment lied_about = project.take(liar);
+    project.report(liar, lied_about, test::lie(i));
+    for (const Volunteer& who : honest) {
+      project.report(who, project.take(who));
+    }
+    REQUIRE(project.result(lied_about.result).validate_state ==
+            ValidateState::invalid);
+  }
+  CHECK(project.ask(liar).assignments.empty());
+  CHECK_FALSE(project.ask(honest[0]).assignments.empty());
 }
 
 TEST_CASE("a result cannot be kept for ever by heartbeats") {

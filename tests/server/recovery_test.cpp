@@ -159,6 +159,10 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
   Assignment first = project.take(users[0]);
   Assignment second = project.take(users[1]);
   REQUIRE(first.objects[0].hash == second.objects[0].hash);
+  // So many failures that the host would have to rest.
+  std::vector<Assignment> more =
+      project.ask(users[0], 3, {first.result}).assignments;
+  REQUIRE(more.size() == 3);
   auto fail = [&](const Volunteer& who, const Assignment& one) {
     project.job([&] {
       project.daemons().transitioner.on_failed(who.host, {one.result, "bad"});
@@ -181,6 +185,7 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
       fail(users[0], first);
       CHECK(project.run().run.state == RunState::paused);
       fail(users[1], second);
+      for (const Assignment& one : more) fail(users[0], one);
       reason = project.run().run.state_reason;
       // Mended, both may try again.
       bytes.push_back(last);
@@ -190,6 +195,7 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
         project.run().run.state = RunState::running;
         project.daemons().transitioner.forgive(project.run());
       });
+      CHECK_FALSE(project.ask(users[0]).assignments.empty());
       project.train_to_end(users);
       CHECK(project.run().run.state == RunState::finished);
       CHECK(reason.find(file.string()) != std::string::npos);

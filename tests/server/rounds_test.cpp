@@ -93,6 +93,9 @@ TEST_CASE("what nobody reported when a round closes is cancelled") {
   CHECK(project.host(users[2]).errors == 0);
   CHECK(project.heartbeat(users[2], {out[2].result}).cancel ==
         std::vector<ResultId>{out[2].result});
+  for (const Assignment& one : project.ask(users[2], 16).assignments) {
+    CHECK(one.result != out[2].result);
+  }
   protocol::ReportReply reply = project.report(users[2], out[2]);
   CHECK_FALSE(reply.accepted);
   CHECK(reply.reason.find("closed") != std::string::npos);

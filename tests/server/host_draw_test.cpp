@@ -1,0 +1,56 @@
+#include "server/host_draw.h"
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+
+using test::ProjectFixture;
+using test::Volunteer;
+
+TEST_CASE("of hosts that wait, those with nothing to do are drawn") {
+  ProjectFixture project;
+  Volunteer maker = project.join(), busy = project.join(),
+            idle = project.join();
+  Assignment one = project.take(busy);
+  Assignment partner = project.take(maker);
+  Assignment other = project.ask(maker, 1, {partner.result}).assignments.at(0);
+  REQUIRE(project.unit_of(one.result).id != project.unit_of(other.result).id);
+  const LiveUnit& live =
+      *project.state().feeder.find(project.unit_of(other.result).id);
+  ResultId unsent = live.results.back().id;
+  REQUIRE(live.results.back().server_state == ServerState::unsent);
+  const std::array waiting = {busy.host, idle.host};
+  for (int i = 0; i < 32; ++i) {
+    CHECK(draw_host_for(project.state(), live, unsent, waiting) == idle.host);
+  }
+  // With nobody idle, anybody who suits: not the maker.
+  for (int i = 0; i < 32; ++i) {
+    auto host = draw_host_for(project.state(), live, unsent, {});
+    CHECK((host == busy.host || host == idle.host));
+  }
+}
+
+TEST_CASE("who is kept one replica is not drawn for another") {
+  ProjectFixture project({.quorum = 3});
+  Volunteer maker = project.join(), ann = project.join();
+  Volunteer second_machine = project.join(ann);
+  Assignment made = project.take(maker);
+  const LiveUnit& live =
+      *project.state().feeder.find(project.unit_of(made.result).id);
+  REQUIRE(live.results.size() == 3);
+  Reservations& reservations = project.state().reservations;
+  reservations.keep(live.results[1].id, ann.host, Instant::max());
+  reservations.release(live.results[2].id);
+  const std::array waiting = {second_machine.host};
+  ResultId third = live.results[2].id;
+  CHECK_FALSE(draw_host_for(project.state(), live, third, waiting));
+  reservations.release(live.results[1].id);
+  CHECK(draw_host_for(project.state(), live, third, waiting) ==
+        second_machine.host);
+}
+
+}  // namespace quorate
