@@ -82,7 +82,7 @@ def diloco(stage):
 
 def lenet(stage):
     return train(stage, "diloco", 0.89, 10, "--model", "lenet",
-                 "--epochs", 12)
+                 "--epochs", 20)
 
 
 if __name__ == "__main__":
