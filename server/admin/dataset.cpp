@@ -257,9 +257,9 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
                    "Of the shuffle; a text keeps its order")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
   adding->add_option("--hold-out", options->dataset.hold_out_percent,
-                     fmt::format("Per cent of the training samples, or of the "
-                                 "end of a text, that become the test part, if "
-                                 "there is none ({})",
+                     fmt::format("Per cent of the training samples (of a text: "
+                                 "its end) that become the test part, if there "
+                                 "is none ({})",
                                  kHoldOutPercent));
   adding
       ->add_option("--samples", options->spec.train_samples,

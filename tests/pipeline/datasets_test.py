@@ -146,12 +146,12 @@ def test_text(stage):
     expect("seed" not in manifest and "height" not in manifest,
            f"fields of images: {manifest}")
     said = project.order("dataset", "add", "two", SOURCES / "text")
-    expect_words(said, "text of 26 training and 6 test tokens, 19 symbols, 1 "
+    expect_words(said, "text of 28 training and 6 test tokens, 19 symbols, 1 "
                  "shard", "SYMBOL", "space", "newline", "0xc3",
                  "and 9 less frequent", "a.txt, b.txt.gz, in this order")
     listed = project.ask("dataset", "list")[0]
     expect(listed == {"name": "text", "kind": "text", "sample": "token",
-                      "train": 26, "test": 6, "classes": 19, "shards": 1},
+                      "train": 28, "test": 6, "classes": 19, "shards": 1},
            f"listed: {listed}")
     expect_words(project.order("dataset", "list"), "SAMPLE", "token")
     files = sorted(path.name

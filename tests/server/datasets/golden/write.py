@@ -12,7 +12,7 @@ import pathlib
 
 # Files of a text: the training part in two, and a test part that has symbols
 # of its own.
-TEXT = {"a.txt": "To be,\nor not\n", "b.txt.gz": "to b\u00e9? \u20ac\n",
+TEXT = {"a.txt": "To be,\nor not\n", "b.txt.gz": "to b\u00e9? \u20ac\u00e9\n",
         "test.txt": "Zo\u00eb!\n"}
 
 
