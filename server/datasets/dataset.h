@@ -62,10 +62,10 @@ inline constexpr std::uint32_t kHoldOutPercent = 10;
 
 // Writes the shards of `source` into `objects` and returns what the project
 // remembers of them. Training samples are shuffled once; a text stays in its
-// order (server/datasets/text_shards). Throws usage if the
-// name cannot be a file's, there are too few samples, or some shall be held out
-// of a set that has a test part; denied if the set is too large, corrupt if
-// images, labels and shape disagree.
+// order (server/datasets/text_shards). Throws usage if the name cannot be a
+// file's, there are too few samples, or some shall be held out of a set that
+// has a test part; denied if the set is too large, corrupt if images, labels
+// and shape disagree.
 DatasetManifest build_dataset(const DatasetSource& source,
                               const DatasetOptions& options,
                               ObjectStore& objects,

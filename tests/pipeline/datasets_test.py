@@ -33,7 +33,8 @@ PUBLIC = {
     "interop": (100, ("--format", "idx")),
 }
 # SHA-256 of tinyshakespeare's input.txt.
-SHAKESPEARE = "86c4e6aa9db7c042ec79f339dcb96d42b0075e16b8fc2e86bf0ca57e2dc565ed"
+SHAKESPEARE = ("86c4e6aa9db7c042ec79f339dcb96d42"
+               "b0075e16b8fc2e86bf0ca57e2dc565ed")
 
 
 def samples_of(project, shards):
@@ -185,8 +186,8 @@ def keep_text(stage, project, manifest):
     other = copy.copy(project)
     other.folder = stage.folder / "restored"
     stage.run("quorate", "restore", backup, other.folder)
-    expect(text_of(other, manifest, "test") == golden.TEXT["test.txt"].encode(),
-           "restored: other text")
+    text = text_of(other, manifest, "test")
+    expect(text == golden.TEXT["test.txt"].encode(), "restored: other text")
     expect(len(other.ask("dataset", "list")) == 2, "restored: not both sets")
 
 

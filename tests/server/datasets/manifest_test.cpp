@@ -28,7 +28,7 @@ DatasetManifest text_example() {
   manifest.name = "book";
   manifest.kind = "text";
   manifest.classes = 4;
-  manifest.symbols = {'\n', ' ', 'a', 0xff};
+  manifest.symbols = {'\n', ' ', 'a', 'b'};
   manifest.train = {{sha256(as_bytes("a")), kShardTokens}, {sha256({}), 3}};
   manifest.test = {{sha256(as_bytes("b")), 100}};
   manifest.class_counts = {8, 70, 1048501, 0};
@@ -106,13 +106,13 @@ TEST_CASE("a wrong field is named") {
 
 TEST_CASE("a wrong field of a text is named") {
   const Change changes[] = {
-      {"\"symbols\":\"0a2061ff\"", "\"symbols\":\"\"", "\"symbols\""},
-      {"0a2061ff", "0a2061f", "\"symbols\""},
-      {"0a2061ff", "0a2061fg", "\"symbols\""},
-      {"0a2061ff", "0a6120ff", "\"symbols\": expected bytes"},
-      {"0a2061ff", "0a20ffff", "\"symbols\": expected bytes"},
-      {"0a2061ff", "002061ff", "\"symbols\": expected bytes"},
-      {"0a2061ff", "0a2061", "\"class_counts\""},
+      {"\"symbols\":\"0a206162\"", "\"symbols\":\"\"", "\"symbols\""},
+      {"0a206162", "0a20616", "\"symbols\""},
+      {"0a206162", "0a20616g", "\"symbols\""},
+      {"0a206162", "0a612062", "\"symbols\": expected bytes"},
+      {"0a206162", "0a206161", "\"symbols\": expected bytes"},
+      {"0a206162", "00206162", "\"symbols\": expected bytes"},
+      {"0a206162", "0a2061", "\"class_counts\""},
       {"\"tokens\":1048576", "\"tokens\":1048577", "\"tokens\""},
       {"\"tokens\":3", "\"tokens\":0", "\"tokens\""},
       {"\"tokens\":3", "\"samples\":3", "\"tokens\""},

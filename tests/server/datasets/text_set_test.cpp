@@ -57,6 +57,25 @@ TEST_CASE("what is no text is refused with its place") {
   CHECK(contains(refusal(""), "the file is empty"));
 }
 
+TEST_CASE("a file with a changed byte is taken as it is, or refused") {
+  TemporaryFolder folder;
+  std::string content = "Zo\u00eb \u20ac\U0001f9ee\n";
+  for (std::size_t at = 0; at < content.size(); ++at) {
+    for (int flip : {0x01, 0x20, 0x80, 0xff}) {
+      std::string changed = content;
+      changed[at] = static_cast<char>(changed[at] ^ flip);
+      fs::path path = write_file(folder / "a.txt", as_bytes(changed));
+      try {
+        DatasetSource source = open_source({{path.string()}});
+        CHECK(as_text(source.train.text) == changed);
+      } catch (const Error& error) {
+        CHECK(name_of(error.kind()) == name_of(ErrorKind::corrupt));
+        CHECK(contains(error.what(), "a.txt: byte "));
+      }
+    }
+  }
+}
+
 TEST_CASE("a character does not reach from one file into the next") {
   TemporaryFolder folder;
   write_file(folder / "a.txt", as_bytes("a\xe2\x82"));
