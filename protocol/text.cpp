@@ -4,20 +4,13 @@
 #include <cstdint>
 #include <iterator>
 
+#include "base/utf8.h"
+
 namespace quorate::protocol {
 namespace {
 
 std::uint32_t byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
-}
-
-// Bytes of the sequence that starts with `lead`; 0 if none starts so.
-std::size_t length_of(std::uint32_t lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return 2;
-  if (lead >= 0xe0 && lead <= 0xef) return 3;
-  if (lead >= 0xf0 && lead <= 0xf4) return 4;
-  return 0;
 }
 
 struct CodeRange {
@@ -50,25 +43,23 @@ bool is_invisible(std::uint32_t code) {
       [code](CodeRange r) { return code >= r.first && code <= r.last; });
 }
 
-bool is_allowed(std::uint32_t code, std::size_t length) {
-  constexpr std::uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[length] || code > 0x10ffff) return false;
-  if (code >= 0xd800 && code <= 0xdfff) return false;  // surrogates
-  return code >= 0x20 && !(code >= 0x7f && code <= 0x9f) && !is_invisible(code);
-}
-
-// Bytes of the allowed character at the start of `text`; 0 if there is none.
-std::size_t plain_prefix(std::string_view text) {
+// The character that the first `length` bytes of `text` are.
+std::uint32_t code_at_start(std::string_view text, std::size_t length) {
   std::uint32_t lead = byte_at(text, 0);
-  std::size_t length = length_of(lead);
-  if (length == 0 || length > text.size()) return 0;
   std::uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
   for (std::size_t i = 1; i < length; ++i) {
-    std::uint32_t next = byte_at(text, i);
-    if ((next & 0xc0U) != 0x80) return 0;
-    code = code << 6 | (next & 0x3fU);
+    code = code << 6 | (byte_at(text, i) & 0x3fU);
   }
-  return is_allowed(code, length) ? length : 0;
+  return code;
+}
+
+// Bytes of the plain character at the start of `text`; 0 if there is none.
+std::size_t plain_prefix(std::string_view text) {
+  std::size_t length = utf8_length(text);
+  if (length == 0) return 0;
+  std::uint32_t code = code_at_start(text, length);
+  bool is_control = code < 0x20 || (code >= 0x7f && code <= 0x9f);
+  return is_control || is_invisible(code) ? 0 : length;
 }
 
 }  // namespace

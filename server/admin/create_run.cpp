@@ -56,6 +56,18 @@ std::string rule_settings(const json& arguments) {
   return settings.empty() ? "" : settings.dump();
 }
 
+// The network that is wished for, for what the data set has. The one place
+// that decides whether the two go together.
+ModelSpec model_for(const DatasetManifest& dataset, const std::string& wish) {
+  if (dataset.is_text()) {
+    refuse(fmt::format(
+        "--model {}: data set {} is text, and all networks that there are take "
+        "images: choose a data set of images (quorate dataset list)",
+        wish, dataset.name));
+  }
+  return parse_model(wish, dataset.shape, dataset.classes);
+}
+
 Run run_from(const json& arguments, const DatasetManifest& dataset) {
   Run run;
   run.name = arguments.value("run", "");
@@ -65,8 +77,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   }
   fill_secret_random(run.id.bytes);
   run.dataset = dataset.name;
-  run.model = parse_model(arguments.value("model", "mlp"), dataset.shape,
-                          dataset.classes);
+  run.model = model_for(dataset, arguments.value("model", "mlp"));
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
   run.batch = number(arguments, "batch", run.batch, 1, 65536);
   if (arguments.value("local_steps", json()) != "auto") {

@@ -1,6 +1,8 @@
 #include "server/datasets/dataset.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -24,6 +26,11 @@ using nlohmann::json;
 
 constexpr std::uint32_t kMostGlyphs = 1'000'000;
 
+std::string share_text(std::uint64_t count, const DatasetManifest& manifest) {
+  auto all = static_cast<double>(samples_of(manifest.train));
+  return fmt::format("{:5.1f} %", 100 * static_cast<double>(count) / all);
+}
+
 // How the training samples divide into classes; of many classes the extremes.
 std::string class_table(const DatasetManifest& manifest) {
   constexpr std::size_t kMostRows = 20;
@@ -34,27 +41,74 @@ std::string class_table(const DatasetManifest& manifest) {
         "Training samples of a class: {} (class {}) to {} (class {}).\n",
         *least, least - counts.begin(), *most, most - counts.begin());
   }
-  auto all = static_cast<double>(samples_of(manifest.train));
   json rows = json::array();
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    double share = 100 * static_cast<double>(counts[i]) / all;
     rows.push_back({{"class", i},
                     {"samples", counts[i]},
-                    {"share", fmt::format("{:5.1f} %", share)}});
+                    {"share", share_text(counts[i], manifest)}});
   }
   return table(
       rows, {{"CLASS", "class"}, {"TRAINING", "samples"}, {"SHARE", "share"}});
 }
 
+// A byte of a text as people may read it.
+std::string symbol_text(std::uint8_t byte) {
+  if (byte == ' ') return "space";
+  if (byte == '\n') return "newline";
+  if (byte > ' ' && byte < 0x7f) return {static_cast<char>(byte)};
+  return fmt::format("0x{:02x}", byte);
+}
+
+// The symbols that a text has most often in its training part.
+std::string symbol_table(const DatasetManifest& manifest) {
+  constexpr std::size_t kMostRows = 10;
+  std::vector<std::size_t> tokens(manifest.classes);
+  std::iota(tokens.begin(), tokens.end(), std::size_t{0});
+  std::size_t shown = std::min(tokens.size(), kMostRows);
+  const std::vector<std::uint64_t>& counts = manifest.class_counts;
+  std::stable_sort(
+      tokens.begin(), tokens.end(),
+      [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  json rows = json::array();
+  for (std::size_t token : std::span(tokens).first(shown)) {
+    rows.push_back({{"symbol", symbol_text(manifest.symbols[token])},
+                    {"tokens", counts[token]},
+                    {"share", share_text(counts[token], manifest)}});
+  }
+  std::string text = table(
+      rows, {{"SYMBOL", "symbol"}, {"TRAINING", "tokens"}, {"SHARE", "share"}});
+  if (tokens.size() == shown) return text;
+  return text + fmt::format("and {} less frequent\n", tokens.size() - shown);
+}
+
+// "28x28x1", or what a text consists of.
+std::string sample_text(const DatasetManifest& manifest) {
+  if (manifest.is_text()) return "token";
+  return fmt::format("{}x{}x{}", manifest.shape.height, manifest.shape.width,
+                     manifest.shape.channels);
+}
+
+// "1 shard", "2 shards".
+std::string counted(std::size_t count, std::string_view one,
+                    std::string_view ending) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : ending);
+}
+
 std::string added_text(const DatasetManifest& manifest) {
+  std::uint64_t train = samples_of(manifest.train);
+  std::uint64_t test = samples_of(manifest.test);
+  std::string shards = counted(manifest.train.size(), "shard", "s");
+  if (manifest.is_text()) {
+    return fmt::format(
+        "Added data set {}: text of {} training and {} test tokens, {}, "
+        "{}.\n{}",
+        manifest.name, train, test, counted(manifest.classes, "symbol", "s"),
+        shards, symbol_table(manifest));
+  }
   return fmt::format(
-      "Added data set {}: {} training and {} test samples, {}x{}x{}, "
-      "{} class{}, {} shard{}.\n{}",
-      manifest.name, samples_of(manifest.train), samples_of(manifest.test),
-      manifest.shape.height, manifest.shape.width, manifest.shape.channels,
-      manifest.classes, manifest.classes == 1 ? "" : "es",
-      manifest.train.size(), manifest.train.size() == 1 ? "" : "s",
-      class_table(manifest));
+      "Added data set {}: {} training and {} test samples, {}, {}, {}.\n{}",
+      manifest.name, train, test, sample_text(manifest),
+      counted(manifest.classes, "class", "es"), shards, class_table(manifest));
 }
 
 // A folder that goes when its owner does, however that happens.
@@ -71,7 +125,7 @@ struct ScratchFolder {
 struct Added {
   DatasetManifest manifest;
   std::string guess;  // as DatasetSource::guess
-  Bytes picture;      // PNG
+  Bytes picture;      // PNG; none of a text
 };
 
 // Shards go straight into the object store: they are named by content, so this
@@ -94,7 +148,7 @@ Added read_and_store(const ProjectFolder& folder, const SourceSpec& spec,
       });
   objects.sync();
   added.guess = source.guess;
-  added.picture = encode_png(sample_grid(source));
+  if (!source.is_text()) added.picture = encode_png(sample_grid(source));
   return added;
 }
 
@@ -112,7 +166,7 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
                             name));
   }
   auto [manifest, guess, picture] = read_and_store(folder, spec, options);
-  write_file_durably(picture_path, picture);
+  if (!picture.empty()) write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
   fmt::print("{}",
              global.json ? to_json(manifest) + "\n" : added_text(manifest));
@@ -123,8 +177,10 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
                "otherwise: {}.\n",
                guess);
   }
-  fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
-             picture_path.string());
+  if (!picture.empty()) {
+    fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
+               picture_path.string());
+  }
 }
 
 void list(const GlobalOptions& global) {
@@ -138,6 +194,7 @@ void list(const GlobalOptions& global) {
         manifest_from_json(read_text_file(entry.path()), entry.path().string());
     rows.push_back({{"name", manifest.name},
                     {"kind", manifest.kind},
+                    {"sample", sample_text(manifest)},
                     {"train", samples_of(manifest.train)},
                     {"test", samples_of(manifest.test)},
                     {"classes", manifest.classes},
@@ -149,6 +206,7 @@ void list(const GlobalOptions& global) {
   }
   fmt::print("{}", table(rows, {{"NAME", "name"},
                                 {"KIND", "kind"},
+                                {"SAMPLE", "sample"},
                                 {"TRAIN", "train"},
                                 {"TEST", "test"},
                                 {"CLASSES", "classes"},
@@ -194,11 +252,14 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
                    "CSV: the value that is white: 0 to this become 0 to 255 "
                    "(the largest there is, if that is below 128, else 255)")
       ->check(CLI::Range(1, 255));
-  adding->add_option("--seed", options->dataset.seed, "Of the shuffle")
+  adding
+      ->add_option("--seed", options->dataset.seed,
+                   "Of the shuffle; a text keeps its order")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
   adding->add_option("--hold-out", options->dataset.hold_out_percent,
-                     fmt::format("Per cent of the training samples that become "
-                                 "the test part, if there is none ({})",
+                     fmt::format("Per cent of the training samples (of a text: "
+                                 "its end) that become the test part, if there "
+                                 "is none ({})",
                                  kHoldOutPercent));
   adding
       ->add_option("--samples", options->spec.train_samples,
@@ -214,7 +275,8 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
       "  quorate -C my-project dataset add glyphs\n"
       "  quorate -C my-project dataset add mnist data/mnist/\n"
       "  quorate -C my-project dataset add cifar10 cifar-10-batches-bin/\n"
-      "  quorate -C my-project dataset add digits optdigits/ --label last\n");
+      "  quorate -C my-project dataset add digits optdigits/ --label last\n"
+      "  quorate -C my-project dataset add shakespeare input.txt\n");
   adding->callback([options, &global] {
     if (options->spec.paths.empty()) {
       if (options->dataset.name != "glyphs") {

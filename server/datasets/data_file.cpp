@@ -108,12 +108,17 @@ Bytes DataFile::rest(std::uint64_t size, std::string_view field) {
 
 Bytes DataFile::rest() {
   Bytes bytes;
+  append_rest(bytes);
+  return bytes;
+}
+
+void DataFile::append_rest(Bytes& bytes) {
   for (;;) {
     std::size_t had = bytes.size();
     bytes.resize(had + kChunk);
     std::size_t got = read(std::span(bytes).subspan(had));
     bytes.resize(had + got);
-    if (got == 0) return bytes;
+    if (got == 0) return;
   }
 }
 

@@ -40,8 +40,9 @@ class DataFile {
   void read_exactly(std::span<std::uint8_t> out, std::string_view field);
   // What is left: exactly `size` bytes, else corrupt, naming `field`.
   Bytes rest(std::uint64_t size, std::string_view field);
-  // What is left, whatever its size.
+  // What is left, whatever its size; appended to `bytes`.
   Bytes rest();
+  void append_rest(Bytes& bytes);
 
  private:
   struct Closer {

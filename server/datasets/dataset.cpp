@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "server/datasets/text_shards.h"
 
 namespace quorate {
 namespace {
@@ -31,6 +32,17 @@ void expect_consistent(const SampleSet& set, const DatasetSource& source,
   }
 }
 
+void expect_images(const DatasetSource& source, const std::string& what) {
+  expect_consistent(source.train, source, what + ", training part");
+  expect_consistent(source.test, source, what + ", test part");
+  if (source.train.samples() < 2 || source.shape.size() == 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: {} training samples of {} values: nothing to "
+                            "train on",
+                            what, source.train.samples(), source.shape.size()));
+  }
+}
+
 void expect_hold_out(const DatasetSource& source, std::uint32_t percent,
                      const std::string& what) {
   if (percent < 1 || percent > 90) {
@@ -41,8 +53,9 @@ void expect_hold_out(const DatasetSource& source, std::uint32_t percent,
   if (source.test.samples() > 0) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: hold out {} %: it has a test part of its own, "
-                            "of {} samples",
-                            what, percent, source.test.samples()));
+                            "of {} {}",
+                            what, percent, source.test.samples(),
+                            source.is_text() ? "tokens" : "samples"));
   }
 }
 
@@ -56,16 +69,8 @@ void expect_buildable(const DatasetSource& source,
                             name.substr(0, 80)));
   }
   std::string what = fmt::format("data set \"{}\"", name);
-  expect_dataset_fits(source.train.images.size() + source.test.images.size(),
-                      what);
-  expect_consistent(source.train, source, what + ", training part");
-  expect_consistent(source.test, source, what + ", test part");
-  if (source.train.samples() < 2 || source.shape.size() == 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: {} training samples of {} values: nothing to "
-                            "train on",
-                            what, source.train.samples(), source.shape.size()));
-  }
+  expect_dataset_fits(bytes_of(source), what);
+  if (!source.is_text()) expect_images(source, what);
   if (options.hold_out_percent) {
     expect_hold_out(source, *options.hold_out_percent, what);
   }
@@ -130,13 +135,46 @@ std::vector<std::uint32_t> shuffled_order(std::size_t n, std::uint64_t seed) {
   return order;
 }
 
+// As write_text_shards, of a set of images.
+void write_image_shards(const DatasetSource& source, std::uint32_t hold_out,
+                        ObjectStore& objects, const DatasetProgress& progress,
+                        DatasetManifest& manifest) {
+  std::size_t samples = source.train.samples();
+  std::vector<std::uint32_t> order = shuffled_order(samples, manifest.seed);
+  std::span<const std::uint32_t> train(order);
+  ShardWriter writer(source.shape, samples + source.test.samples(), objects,
+                     progress);
+  if (manifest.has_own_test) {
+    std::vector<std::uint32_t> own =
+        shuffled_order(source.test.samples(), manifest.seed);
+    manifest.test = writer.write(source.test, own);
+  } else {
+    std::size_t held_out = std::max<std::size_t>(samples * hold_out / 100, 1);
+    manifest.test = writer.write(source.train, train.last(held_out));
+    train = train.first(samples - held_out);
+  }
+  manifest.class_counts.assign(source.classes, 0);
+  for (std::uint32_t sample : train) {
+    ++manifest.class_counts[source.train.labels[sample]];
+  }
+  manifest.train = writer.write(source.train, train);
+}
+
 }  // namespace
+
+std::uint64_t bytes_of(const DatasetSource& source) {
+  std::uint64_t bytes = 0;
+  for (const SampleSet* part : {&source.train, &source.test}) {
+    bytes += part->images.size() + part->text.size();
+  }
+  return bytes;
+}
 
 void expect_dataset_fits(std::uint64_t bytes, const std::string& what) {
   if (bytes <= kMaxDatasetBytes) return;
   throw Error(ErrorKind::denied,
               fmt::format("{}: {} bytes of samples, at most {} fit: a data set "
-                          "is shuffled in memory; use a part of it",
+                          "is held in memory; use a part of it",
                           what, bytes, kMaxDatasetBytes));
 }
 
@@ -148,31 +186,16 @@ DatasetManifest build_dataset(const DatasetSource& source,
   DatasetManifest manifest;
   manifest.name = options.name;
   manifest.kind = source.kind;
+  manifest.has_own_test = source.test.samples() > 0;
+  std::uint32_t hold_out = options.hold_out_percent.value_or(kHoldOutPercent);
+  if (source.is_text()) {
+    write_text_shards(source, hold_out, objects, progress, manifest);
+    return manifest;
+  }
   manifest.shape = source.shape;
   manifest.classes = source.classes;
   manifest.seed = options.seed;
-  manifest.has_own_test = source.test.samples() > 0;
-
-  std::size_t samples = source.train.samples();
-  std::vector<std::uint32_t> order = shuffled_order(samples, options.seed);
-  std::span<const std::uint32_t> train(order);
-  ShardWriter writer(source.shape, samples + source.test.samples(), objects,
-                     progress);
-  if (manifest.has_own_test) {
-    std::vector<std::uint32_t> own =
-        shuffled_order(source.test.samples(), options.seed);
-    manifest.test = writer.write(source.test, own);
-  } else {
-    std::size_t held_out = std::max<std::size_t>(
-        samples * options.hold_out_percent.value_or(kHoldOutPercent) / 100, 1);
-    manifest.test = writer.write(source.train, train.last(held_out));
-    train = train.first(samples - held_out);
-  }
-  manifest.class_counts.assign(source.classes, 0);
-  for (std::uint32_t sample : train) {
-    ++manifest.class_counts[source.train.labels[sample]];
-  }
-  manifest.train = writer.write(source.train, train);
+  write_image_shards(source, hold_out, objects, progress, manifest);
   return manifest;
 }
 

@@ -10,6 +10,7 @@
 #include "server/datasets/idx.h"
 #include "server/datasets/idx_set.h"
 #include "server/datasets/safetensors_set.h"
+#include "server/datasets/text_set.h"
 
 namespace quorate {
 namespace {
@@ -31,6 +32,8 @@ constexpr std::array kFormats = {
            read_csv_set},
     Format{"safetensors", "NAME.safetensors, NAME-test.safetensors",
            is_safetensors_head, is_safetensors_name, read_safetensors_set},
+    Format{kTextKind, "NAME.txt, NAME-test.txt", nullptr, is_text_name,
+           read_text_set, true},
 };
 
 }  // namespace

@@ -18,6 +18,9 @@ struct Format {
   bool (*is_named_so)(const std::string& plain_name);
   DatasetSource (*read)(const SourceFiles&, const SourceSpec&,
                         const ReadProgress&);
+  // Such files also lie beside data of other formats, to describe them: in one
+  // folder with those they are passed over.
+  bool gives_way = false;
 };
 
 // The names that SourceSpec::format may have.

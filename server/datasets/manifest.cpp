@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "workunits/json_fields.h"
+#include "workunits/token_shard.h"
 
 namespace quorate {
 namespace {
@@ -11,10 +12,22 @@ namespace {
 constexpr const char* kFormat = "quorate dataset v1";
 constexpr JsonLimits kLimits = {64 << 20, 4};
 
-nlohmann::json to_json(const std::vector<ShardEntry>& shards) {
+// What a shard is counted in, and how many of them a full one has.
+struct Count {
+  const char* name;
+  std::uint32_t most;
+};
+
+Count count_of(const DatasetManifest& manifest) {
+  return manifest.is_text() ? Count{"tokens", kShardTokens}
+                            : Count{"samples", kShardSamples};
+}
+
+nlohmann::json to_json(const std::vector<ShardEntry>& shards,
+                       const Count& count) {
   nlohmann::json list = nlohmann::json::array();
   for (const ShardEntry& shard : shards) {
-    list.push_back({{"hash", shard.hash.hex()}, {"samples", shard.samples}});
+    list.push_back({{"hash", shard.hash.hex()}, {count.name, shard.samples}});
   }
   return list;
 }
@@ -28,12 +41,13 @@ const nlohmann::json& list_of(const JsonFields& fields, const char* name) {
   return value;
 }
 
-std::vector<ShardEntry> shards_of(const JsonFields& fields, const char* name) {
+std::vector<ShardEntry> shards_of(const JsonFields& fields, const char* name,
+                                  const Count& count) {
   std::vector<ShardEntry> shards;
   for (const nlohmann::json& entry : list_of(fields, name)) {
     JsonFields shard(entry, fields.label(name));
     shards.push_back({shard.fixed_bytes<Hash>("hash"),
-                      shard.integer32("samples", 1, kShardSamples)});
+                      shard.integer32(count.name, 1, count.most)});
   }
   return shards;
 }
@@ -50,6 +64,36 @@ std::vector<std::uint64_t> counts_of(const JsonFields& fields,
                 fields.label("class_counts") + ": expected one number a class");
   }
   return counts.get<std::vector<std::uint64_t>>();
+}
+
+// Bytes of a text without zeros, each once, ascending.
+Bytes symbols_of(const JsonFields& fields) {
+  std::string hex = fields.text("symbols", 2 * 255);
+  Bytes symbols((hex.size() + 1) / 2);
+  from_hex(hex, symbols, fields.label("symbols"));
+  bool is_valid = !symbols.empty() && symbols[0] != 0;
+  for (std::size_t i = 1; i < symbols.size(); ++i) {
+    is_valid = is_valid && symbols[i - 1] < symbols[i];
+  }
+  if (!is_valid) {
+    throw Error(
+        ErrorKind::corrupt,
+        fields.label("symbols") + ": expected bytes from 01 to ff, ascending");
+  }
+  return symbols;
+}
+
+void read_text_fields(const JsonFields& fields, DatasetManifest& manifest) {
+  manifest.symbols = symbols_of(fields);
+  manifest.classes = static_cast<std::uint32_t>(manifest.symbols.size());
+}
+
+void read_image_fields(const JsonFields& fields, DatasetManifest& manifest) {
+  manifest.shape = {fields.integer32("height", 1, kMaxSide),
+                    fields.integer32("width", 1, kMaxSide),
+                    fields.integer32("channels", 1, kMaxChannels)};
+  manifest.classes = fields.integer32("classes", 1, 256);
+  manifest.seed = fields.seed_of_hex("seed");
 }
 
 }  // namespace
@@ -75,20 +119,26 @@ bool is_dataset_name(const std::string& name) {
 }
 
 std::string to_json(const DatasetManifest& manifest) {
-  return dump_json({
+  Count count = count_of(manifest);
+  nlohmann::json json = {
       {"format", kFormat},
       {"name", manifest.name},
       {"kind", manifest.kind},
-      {"height", manifest.shape.height},
-      {"width", manifest.shape.width},
-      {"channels", manifest.shape.channels},
-      {"classes", manifest.classes},
-      {"seed", hex_of_seed(manifest.seed)},
       {"test_part", manifest.has_own_test ? "own" : "held out"},
       {"class_counts", manifest.class_counts},
-      {"train", to_json(manifest.train)},
-      {"test", to_json(manifest.test)},
-  });
+      {"train", to_json(manifest.train, count)},
+      {"test", to_json(manifest.test, count)},
+  };
+  if (manifest.is_text()) {
+    json["symbols"] = to_hex(manifest.symbols);
+  } else {
+    json["height"] = manifest.shape.height;
+    json["width"] = manifest.shape.width;
+    json["channels"] = manifest.shape.channels;
+    json["classes"] = manifest.classes;
+    json["seed"] = hex_of_seed(manifest.seed);
+  }
+  return dump_json(json);
 }
 
 DatasetManifest manifest_from_json(const std::string& text,
@@ -105,15 +155,13 @@ DatasetManifest manifest_from_json(const std::string& text,
     throw Error(ErrorKind::corrupt, fields.label("name") + ": not a name");
   }
   manifest.kind = fields.text("kind", 64);
-  manifest.shape = {fields.integer32("height", 1, kMaxSide),
-                    fields.integer32("width", 1, kMaxSide),
-                    fields.integer32("channels", 1, kMaxChannels)};
-  manifest.classes = fields.integer32("classes", 1, 256);
-  manifest.seed = fields.seed_of_hex("seed");
+  manifest.is_text() ? read_text_fields(fields, manifest)
+                     : read_image_fields(fields, manifest);
   manifest.has_own_test = fields.text("test_part", 64) == "own";
   manifest.class_counts = counts_of(fields, manifest.classes);
-  manifest.train = shards_of(fields, "train");
-  manifest.test = shards_of(fields, "test");
+  Count count = count_of(manifest);
+  manifest.train = shards_of(fields, "train", count);
+  manifest.test = shards_of(fields, "test", count);
   return manifest;
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/crypto.h"
 #include "workunits/shard.h"
 
@@ -13,22 +15,30 @@ namespace quorate {
 
 struct ShardEntry {
   Hash hash;
-  std::uint32_t samples = 0;
+  std::uint32_t samples = 0;  // of a text its tokens
 
   bool operator==(const ShardEntry&) const = default;
 };
 
+// The kind of a set that is a text; every other is one of images.
+inline constexpr std::string_view kTextKind = "text";
+
+// A text has one class for each of its symbols, the bytes that occur in it: a
+// token is the place of its byte among them.
 struct DatasetManifest {
   std::string name;
-  std::string kind;  // of its source: "glyphs", "idx", ...
-  SampleShape shape;
+  std::string kind;     // of its source: "glyphs", "idx", ..., or kTextKind
+  SampleShape shape{};  // of images
   std::uint32_t classes = 0;
-  std::uint64_t seed = 0;     // of the shuffle
-  bool has_own_test = false;  // else the test part is held out by the seed
+  Bytes symbols{};            // of a text, ascending; as many as classes
+  std::uint64_t seed = 0;     // of the shuffle; a text keeps its order
+  bool has_own_test = false;  // else held out: by the seed, or a text's end
   std::vector<ShardEntry> train;
   std::vector<ShardEntry> test;
-  std::vector<std::uint64_t> class_counts;  // training samples of each class
+  // Training samples, or tokens, of each class.
+  std::vector<std::uint64_t> class_counts;
 
+  bool is_text() const { return kind == kTextKind; }
   bool operator==(const DatasetManifest&) const = default;
 };
 
@@ -37,6 +47,7 @@ inline constexpr std::uint32_t kMaxSide = 1 << 14;  // height, width
 inline constexpr std::uint32_t kMaxChannels = 16;
 bool is_sample_shape(const SampleShape& shape);
 
+// Samples, or tokens.
 std::uint64_t samples_of(const std::vector<ShardEntry>& shards);
 
 // Lower-case letters, digits, '-' and '_', 1 to 64 of them: a file's name and

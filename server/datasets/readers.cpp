@@ -75,6 +75,16 @@ std::vector<fs::path> paths_of(const std::vector<FoundFile>& files) {
   return paths;
 }
 
+// Whether a file, found in a folder, only describes those of other formats.
+bool gives_way(const FoundFile& file, const std::vector<FoundFile>& files) {
+  if (file.is_named || file.format == nullptr || !file.format->gives_way) {
+    return false;
+  }
+  return std::any_of(files.begin(), files.end(), [&](const FoundFile& other) {
+    return other.format != nullptr && other.format != file.format;
+  });
+}
+
 // The one format that all recognised files have.
 const Format& common_format(const std::vector<FoundFile>& files,
                             const std::string& where) {
@@ -85,14 +95,15 @@ const Format& common_format(const std::vector<FoundFile>& files,
                   fmt::format("data set: {}: unknown kind of file; {}",
                               file.path.string(), looked_for()));
     }
-    if (common != nullptr && file.format != nullptr && file.format != common) {
+    if (file.format == nullptr || gives_way(file, files)) continue;
+    if (common != nullptr && file.format != common) {
       throw Error(ErrorKind::usage,
                   fmt::format("data set: {}: files of two formats, {} and {}: "
                               "say --format, or name the files; found: {}",
                               where, common->name, file.format->name,
                               names_of(paths_of(files))));
     }
-    if (file.format != nullptr) common = file.format;
+    common = file.format;
   }
   if (common == nullptr) {
     throw Error(ErrorKind::usage,

@@ -52,8 +52,7 @@ std::string names_of(const std::vector<fs::path>& files) {
 }
 
 std::uint64_t room_left(const DatasetSource& source) {
-  std::uint64_t used = source.train.images.size() + source.test.images.size();
-  return kMaxDatasetBytes - std::min(used, kMaxDatasetBytes);
+  return kMaxDatasetBytes - std::min(bytes_of(source), kMaxDatasetBytes);
 }
 
 void expect_room(const DatasetSource& source, std::uint64_t bytes,

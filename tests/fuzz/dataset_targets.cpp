@@ -16,6 +16,8 @@ constexpr std::uint64_t kMaxBytes = 1 << 20;
 void expect_whole(const SampleSet& part, const DatasetSource& source) {
   expect(part.images.size() == part.samples() * source.shape.size(),
          "as many pixels as the samples have");
+  expect(source.is_text() || part.text.empty(), "images have no text");
+  for (std::uint8_t byte : part.text) expect(byte != 0, "no zeros in text");
   for (std::uint8_t label : part.labels) {
     expect(label < source.classes, "labels are below the classes");
   }
@@ -62,11 +64,9 @@ void read_manifest(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> dataset_targets() {
-  return {file_target("idx"),
-          file_target("cifar"),
-          file_target("csv"),
-          file_target("safetensors"),
-          {"dataset_manifest", read_manifest}};
+  return {file_target("idx"),  file_target("cifar"),
+          file_target("csv"),  file_target("safetensors"),
+          file_target("text"), {"dataset_manifest", read_manifest}};
 }
 
 }  // namespace quorate::fuzz

@@ -6,12 +6,14 @@ Adds the golden files of every format, reads the shards by their document
 and refuses; and, where there are some, the public data sets.
 """
 
+import copy
+import hashlib
 import json
 import os
 import pathlib
 import sys
 
-from project import Project, expect, run
+from project import Project, Skip, expect, expect_words, run
 
 SOURCES = pathlib.Path(__file__).parent.parent / "server/datasets/golden"
 sys.path.insert(0, str(SOURCES))
@@ -30,6 +32,9 @@ PUBLIC = {
     "optdigits": (5620, ("--label", "last")),
     "interop": (100, ("--format", "idx")),
 }
+# SHA-256 of tinyshakespeare's input.txt.
+SHAKESPEARE = ("86c4e6aa9db7c042ec79f339dcb96d42"
+               "b0075e16b8fc2e86bf0ca57e2dc565ed")
 
 
 def samples_of(project, shards):
@@ -50,6 +55,23 @@ def samples_of(project, shards):
 def expected(first, count, shape):
     return sorted((golden.label(i), golden.tensor_bytes(i, 1, shape))
                   for i in range(first, first + count))
+
+
+def text_of(project, manifest, part):
+    """The bytes that the tokens of a part stand for."""
+    symbols = bytes.fromhex(manifest["symbols"])
+    text = b""
+    for shard in manifest[part]:
+        raw = project.object(shard["hash"]).read_bytes()
+        start = 8 + int.from_bytes(raw[:8], "little")
+        header = json.loads(raw[8:start])
+        expect(header["tokens"] == {"dtype": "U8", "shape": [shard["tokens"]],
+                                    "data_offsets": [0, shard["tokens"]]},
+               f"header of a shard: {header}")
+        tokens = raw[start:]
+        expect(max(tokens) < len(symbols), "a token without a symbol")
+        text += tokens.translate(symbols.ljust(256, b"\0"))
+    return text
 
 
 def expect_picture(project, name):
@@ -115,6 +137,81 @@ def test_words(stage):
     return "says what it did, refuses what makes no set"
 
 
+def test_text(stage):
+    project = Project(stage)
+    manifest = project.ask("dataset", "add", "text", SOURCES / "text")
+    parts = {"train": "a.txt b.txt.gz", "test": "test.txt"}
+    for part, names in parts.items():
+        text = "".join(golden.TEXT[name] for name in names.split()).encode()
+        expect(text_of(project, manifest, part) == text, f"{part}: other text")
+    expect("seed" not in manifest and "height" not in manifest,
+           f"fields of images: {manifest}")
+    said = project.order("dataset", "add", "two", SOURCES / "text")
+    expect_words(said, "text of 28 training and 6 test tokens, 19 symbols, 1 "
+                 "shard", "SYMBOL", "space", "newline", "0xc3",
+                 "and 9 less frequent", "a.txt, b.txt.gz, in this order")
+    listed = project.ask("dataset", "list")[0]
+    expect(listed == {"name": "text", "kind": "text", "sample": "token",
+                      "train": 28, "test": 6, "classes": 19, "shards": 1},
+           f"listed: {listed}")
+    expect_words(project.order("dataset", "list"), "SAMPLE", "token")
+    files = sorted(path.name
+                   for path in (project.folder / "datasets").iterdir())
+    expect(files == ["text.json", "two.json"], f"datasets: {files}")
+    refuse_text(stage, project)
+    keep_text(stage, project, manifest)
+    return "every byte in its place; refused where images belong"
+
+
+def refuse_text(stage, project):
+    command = ("quorate", "-C", project.folder)
+    stage.fails(["data set text is text", "take images"], *command,
+                "train", "create", "x", "--dataset", "text")
+    stage.fails(["text", "choose another"], *command, "dataset", "add", "text",
+                SOURCES / "text")
+    stage.fails(["--label", "are for CSV"], *command, "dataset", "add", "x",
+                SOURCES / "text", "--label", "last")
+    wrong = stage.folder / "wrong.txt"
+    for content, place in ((b"one\xff", 3), (b"a\0b", 1),
+                           ("text".encode("utf-16"), 0)):
+        wrong.write_bytes(content)
+        stage.fails([f"{wrong}: byte {place}: expected text in UTF-8"],
+                    *command, "dataset", "add", "x", wrong)
+
+
+def keep_text(stage, project, manifest):
+    """A backup has it, and so has what is restored."""
+    backup = stage.folder / "backup"
+    stage.run("quorate", "-C", project.folder, "backup", backup)
+    other = copy.copy(project)
+    other.folder = stage.folder / "restored"
+    stage.run("quorate", "restore", backup, other.folder)
+    text = text_of(other, manifest, "test")
+    expect(text == golden.TEXT["test.txt"].encode(), "restored: other text")
+    expect(len(other.ask("dataset", "list")) == 2, "restored: not both sets")
+
+
+def test_shakespeare(stage):
+    path = (pathlib.Path(os.environ.get("QUORATE_DATA", ""))
+            / "tinyshakespeare/input.txt")
+    if not path.is_file():
+        raise Skip("no tinyshakespeare in QUORATE_DATA")
+    project = Project(stage)
+    manifest = project.ask("dataset", "add", "shakespeare", path)
+    counts = [sum(shard["tokens"] for shard in manifest[part])
+              for part in ("train", "test")]
+    expect(counts == [1003854, 111540], f"tokens: {counts}")
+    expect(len(manifest["symbols"]) == 2 * 65, "not 65 symbols")
+    text = (text_of(project, manifest, "train")
+            + text_of(project, manifest, "test"))
+    expect(hashlib.sha256(text).hexdigest() == SHAKESPEARE, "other text")
+    symbols = bytes.fromhex(manifest["symbols"])
+    expect(manifest["class_counts"] ==
+           [text[:counts[0]].count(symbol) for symbol in symbols],
+           "other counts of symbols")
+    return "1,115,394 tokens of 65 symbols, byte for byte"
+
+
 def test_public_sets(stage):
     folder = os.environ.get("QUORATE_DATA")
     project = Project(stage)
@@ -134,4 +231,5 @@ def test_public_sets(stage):
 
 
 if __name__ == "__main__":
-    run(__doc__, test_formats, test_words, test_public_sets)
+    run(__doc__, test_formats, test_words, test_text, test_shakespeare,
+        test_public_sets)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "server/admin/service.h"
+#include "server/datasets/dataset.h"
 #include "server/evaluations.h"
 #include "server/project.h"
 #include "tests/server/project_fixture.h"
@@ -115,6 +116,28 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
   }
   CHECK(project->state().runs.empty());
   CHECK(project->state().store.runs().empty());
+}
+
+TEST_CASE("no network that there is takes text") {
+  Folder folder;
+  auto project = folder.open();
+  DatasetSource source;
+  source.kind = kTextKind;
+  source.train.text = Bytes(5000, 'x');
+  DatasetManifest manifest =
+      build_dataset(source, {"book"}, project->state().objects);
+  write_file_durably(project->folder().datasets() / "book.json",
+                     as_bytes(to_json(manifest)));
+  AdminService admin(*project);
+  for (const char* model : {"mlp", "mlp:none", "lenet"}) {
+    std::string found =
+        refusal(admin, "train-create",
+                {{"run", "one"}, {"dataset", "book"}, {"model", model}});
+    CAPTURE(found);
+    CHECK(found.find("data set book is text") != std::string::npos);
+    CHECK(found.find("take images") != std::string::npos);
+  }
+  CHECK(project->state().runs.empty());
 }
 
 TEST_CASE("two runs cannot have one name") {

@@ -6,6 +6,7 @@
 #include "workunits/ledger.h"
 #include "workunits/safetensors.h"
 #include "workunits/shard.h"
+#include "workunits/token_shard.h"
 
 namespace quorate::test {
 namespace {
@@ -54,6 +55,8 @@ std::vector<Format> formats() {
        }},
       {"shard", "shard.safetensors", sample_shard(),
        [](ByteView bytes) { read_shard(bytes, 2, "shard sample"); }},
+      {"token_shard", "token_shard.safetensors", sample_token_shard(),
+       [](ByteView bytes) { read_token_shard(bytes, 3, "shard sample"); }},
   };
   std::vector<LedgerRecord> ledger = sample_ledger();
   for (std::size_t seq : {0U, 1U, 4U, 5U}) {  // one of each kind

@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "workunits/shard.h"
+#include "workunits/token_shard.h"
 
 namespace quorate::test {
 
@@ -59,6 +60,10 @@ Bytes sample_shard() {
   shard.images = images;
   shard.labels = labels;
   return write_shard(shard);
+}
+
+Bytes sample_token_shard() {
+  return write_token_shard(std::array<std::uint8_t, 5>{0, 1, 2, 1, 0});
 }
 
 ResultHeader sample_header() {

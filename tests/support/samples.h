@@ -32,6 +32,8 @@ TrainingTask sample_task();
 TrainingTask sample_image_task();
 // A shard of 3 images of 2x2x1 in classes 0 and 1.
 Bytes sample_shard();
+// A shard of 5 tokens of 3 symbols.
+Bytes sample_token_shard();
 ResultHeader sample_header();
 ResultHeader sample_diverged_header();
 

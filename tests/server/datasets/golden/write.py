@@ -10,6 +10,12 @@ import json
 import pathlib
 
 
+# Files of a text: the training part in two, and a test part that has symbols
+# of its own.
+TEXT = {"a.txt": "To be,\nor not\n", "b.txt.gz": "to b\u00e9? \u20ac\u00e9\n",
+        "test.txt": "Zo\u00eb!\n"}
+
+
 def pixel(number, y, x, c):
     """What sample `number` shows at row y, column x, channel c."""
     return (7 * number + 3 * y + 5 * x + 11 * c) % 256
@@ -83,6 +89,12 @@ def write_safetensors():
         ("labels", "U8", [1], bytes([label(5)]))]))
 
 
+def write_text():
+    for name, text in TEXT.items():
+        put = write_gzip if name.endswith(".gz") else write
+        put(f"text/{name}", text.encode())
+
+
 def write(name, data):
     path = pathlib.Path(__file__).parent / name
     path.parent.mkdir(exist_ok=True)
@@ -97,3 +109,4 @@ if __name__ == "__main__":
     write_cifar()
     write_csv()
     write_safetensors()
+    write_text()
