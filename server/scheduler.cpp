@@ -117,7 +117,6 @@ void Scheduler::resend_lost(const Host& host,
     if (out.size() >= request.want) return;
     if (holds(request, id)) continue;
     LiveUnit* live = state_.feeder.find_by_result(id);
-    if (live->unit.state == WorkunitState::cancelled) continue;
     std::vector<ObjectRef> objects = objects_of(*live);
     if (objects.empty()) continue;
     const Result& result = *live->find(id);

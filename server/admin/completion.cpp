@@ -46,11 +46,15 @@ Names names_of(const ProjectFolder& folder, const std::string& list) {
 }  // namespace
 
 void add_completion(CLI::App& app, GlobalOptions& global) {
-  commandline::add_completion(
-      app, {{"RUN", "runs"}, {"HOST", "hosts"}, {"--dataset", "datasets"}},
-      [&global](const std::string& list) {
-        return names_of(ProjectFolder{global.folder}, list);
-      });
+  commandline::add_completion(app,
+                              {{"RUN", "runs"},
+                               {"HOST", "hosts"},
+                               {"DATASET", "datasets"},
+                               {"--dataset", "datasets"}},
+                              [&global](const std::string& list) {
+                                return names_of(ProjectFolder{global.folder},
+                                                list);
+                              });
 }
 
 }  // namespace quorate

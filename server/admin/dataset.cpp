@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "server/admin/client.h"
 #include "server/admin/commands.h"
 #include "server/admin/progress_line.h"
 #include "server/admin/table.h"
@@ -213,6 +214,30 @@ void list(const GlobalOptions& global) {
                                 {"SHARDS", "shards"}}));
 }
 
+void remove(const GlobalOptions& global, const std::string& name) {
+  AdminClient client(global.folder);
+  json removed = client.call("dataset-remove", {{"dataset", name}});
+  if (global.json) {
+    fmt::print("{}\n", removed.dump());
+    return;
+  }
+  fmt::print(
+      "{}: removed, and {} shards of {:.1f} MB that no other data set "
+      "has\n",
+      name, removed["shards"].get<std::uint64_t>(),
+      static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
+}
+
+void add_removing(CLI::App& command, GlobalOptions& global) {
+  auto name = std::make_shared<std::string>();
+  CLI::App* removing = command.add_subcommand(
+      "remove", "Delete a data set that no run was created with");
+  removing->add_option("DATASET", *name, "Name of the data set")->required();
+  removing->add_flag("--json", global.json, "Machine-readable output");
+  removing->footer("Example:\n  quorate -C my-project dataset remove glyphs\n");
+  removing->callback([name, &global] { remove(global, *name); });
+}
+
 }  // namespace
 
 void add_dataset(CLI::App& app, GlobalOptions& global) {
@@ -290,6 +315,7 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
     add(global, options->spec, options->dataset);
   });
 
+  add_removing(*command, global);
   CLI::App* listing =
       command->add_subcommand("list", "The project's data sets");
   listing->add_flag("--json", global.json, "Machine-readable output");

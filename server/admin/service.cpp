@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "server/admin/create_run.h"
 #include "server/admin/lists.h"
+#include "server/admin/remove_dataset.h"
 #include "server/evaluations.h"
 #include "server/sealed_tasks.h"
 #include "server/status.h"
@@ -240,6 +241,7 @@ const std::map<std::string, Command>& commands() {
       {"ledger", ledger},
       {"sealed-task", sealed_task},
       {"exportable", exportable},
+      {"dataset-remove", remove_dataset},
   };
   return kTable;
 }

@@ -83,14 +83,17 @@ def test_json(stage):
     project = Project(stage)
     project.ask("dataset", "add", "glyphs", "--samples", 256,
                 "--test-samples", 64)
+    project.ask("dataset", "add", "more", "glyphs", "--samples", 64,
+                "--test-samples", 64)
     project.ask("train", "create", RUN, "--dataset", "glyphs", "--model",
-                "mlp:8")
+                "mlp:8", "--epochs", 100000)
     server = Server(project, "--json").start()
     # Its log, on standard error, is in the same file.
     said = [line for line in server.text().splitlines() if line[0] == "{"]
     expect(len(said) == 1, f"serve: said {said}")
     address = expect_json(said[0], "serve")
-    asked = [["dataset", "list"], ["train", "show", RUN], ["train", "list"],
+    asked = [["dataset", "list"], ["dataset", "remove", "more"],
+             ["train", "show", RUN], ["train", "list"],
              ["train", "pause", RUN], ["train", "resume", RUN], ["status"],
              ["hosts"], ["workunits"], ["results"], ["snapshots"],
              ["validate"], ["assimilate"], ["verify-ledger", RUN],

@@ -48,6 +48,25 @@ TEST_CASE("snapshots that nothing needs go, but not while a backup copies") {
   test::check_ledger(project);
 }
 
+TEST_CASE("runs that began alike may share snapshots: they stay") {
+  ProjectFixture project(ProjectOptions{.quorum = 1, .local_steps = 2});
+  Volunteer user = project.join();
+  FileLock backup(project.state().folder.backup_lock());
+  for (int i = 0; i < 4; ++i) project.report(user, project.take(user));
+  TrainingRun& mine = project.run();
+  REQUIRE_FALSE(mine.own_snapshots.empty());
+  Run row = mine.run;
+  row.key += 1;
+  TrainingRun twin(row, {}, mine.dataset,
+                   make_update_rule(row.rule, row.rule_settings),
+                   ModelState(mine.model.parameters()));
+  auto& runs = project.state().runs;
+  TrainingRun& other = runs.emplace(row.key, std::move(twin)).first->second;
+  CHECK(take_old_snapshots(project.state(), mine).empty());
+  other.run.seed += 1;
+  CHECK_FALSE(take_old_snapshots(project.state(), mine).empty());
+}
+
 // The model stands still, so that many versions have the same bits.
 TEST_CASE("what the ledger names stays, though an older version had it too") {
   ProjectOptions options;
