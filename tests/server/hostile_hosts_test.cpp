@@ -102,6 +102,28 @@ TEST_CASE("a result cannot be kept for ever by heartbeats") {
         std::string::npos);
 }
 
+TEST_CASE("a host that keeps results beyond their time rests") {
+  ProjectFixture project({.quorum = 1, .local_steps = 2});
+  Volunteer honest = project.join();
+  Volunteer hoarder = project.join();
+  Assignment shows_how_long = project.take(honest);
+  project.pass(Seconds(1));
+  project.report(honest, shows_how_long);
+  std::vector<ResultId> kept;
+  for (const Assignment& one : project.ask(hoarder, 3).assignments) {
+    kept.push_back(one.result);
+  }
+  REQUIRE(kept.size() == 3);
+  while (project.result(kept[0]).outcome == ResultOutcome::init) {
+    project.heartbeat(hoarder, kept);
+    project.pass(project.settings.lease / 4);
+  }
+  for (ResultId id : kept) {
+    CHECK(project.result(id).outcome == ResultOutcome::no_reply);
+  }
+  CHECK(project.ask(hoarder).assignments.empty());
+}
+
 TEST_CASE("many who fail at a unit do not have it left out") {
   ProjectFixture project({.local_steps = 33, .house_workers = 1});
   std::vector<Volunteer> hostile;

@@ -276,6 +276,17 @@ TEST_CASE("a host is told what to drop and what is closed") {
   CHECK(reply.cancel == std::vector<ResultId>{b.result});
 }
 
+TEST_CASE("nothing of a paused run is sent, also no replica that is left") {
+  ProjectFixture project;
+  Volunteer ann = project.join(), bob = project.join();
+  Assignment first = project.take(ann);
+  project.job([&] { project.run().run.state = RunState::paused; });
+  CHECK(project.ask(bob).assignments.empty());
+  project.job([&] { project.run().run.state = RunState::running; });
+  CHECK(project.unit_of(project.take(bob).result).id ==
+        project.unit_of(first.result).id);
+}
+
 TEST_CASE("a host holds no more results than the settings allow") {
   ProjectFixture project({.local_steps = 1});
   project.settings.max_results_per_host = 3;
