@@ -115,7 +115,6 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
   SystemClock clock;
   Instant heard = clock.now();
   while (!stop.stop_requested() && !is_restart_wanted_) {
-    drain(wakeup_.get());
     bool was_busy = is_busy_;
     while (forward_request(worker)) {
     }
@@ -127,6 +126,8 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
     pollfd sources[] = {{worker.output_fd(), POLLIN, 0},
                         {wakeup_.get(), POLLIN, 0}};
     ::poll(sources, 2, is_busy_ ? milliseconds(left) : -1);
+    // Here, so that whatever woke it is looked at before the next poll.
+    drain(wakeup_.get());
   }
   if (is_busy_) end_job(worker);
 }

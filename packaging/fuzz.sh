@@ -49,7 +49,7 @@ keep_some() { # TARGET
   cp "$seeds"/* "$merged"
   QUORATE_FUZZ_TARGET=$1 build/fuzz/bin/quorate_fuzz -merge=1 -max_len=1024 \
     "$merged" "build/fuzz/corpus/$1" >/dev/null 2>&1
-  find "$merged" -type f -printf '%s %f\n' | sort -n | head -n 40 |
+  find "$merged" -type f -printf '%s %f\n' | sort -n | sed -n 1,40p |
     while read -r _ file; do cp -n "$merged/$file" "$seeds/"; done
 }
 if ((keep)); then

@@ -1,5 +1,6 @@
 #include "server/daemons.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
@@ -35,7 +36,8 @@ ResultHeader house_header(const OpenResult& open,
 void remove_files(const protocol::ComputeRequest& request) {
   for (const std::string& path :
        {request.workunit, request.update, request.checkpoint}) {
-    fs::remove(path);
+    std::error_code ignored;  // the next start removes what is left
+    fs::remove(path, ignored);
   }
 }
 
@@ -91,10 +93,7 @@ void Daemons::start() {
       house_computed(unit, done, device);
     };
     callbacks.failed = [this](const HouseUnit& unit, const std::string& why) {
-      remove_files(unit.request);
-      post([this, unit, why] {
-        transitioner.on_failed(state_.house_host, {unit.result, why});
-      });
+      house_failed(unit, why);
     };
     // On the writer's thread, which orders evaluations from it.
     writer_.run([&] {
@@ -173,12 +172,9 @@ void Daemons::store_evaluation(const EvaluationOrder& order,
 std::optional<HouseUnit> Daemons::next_house_unit() {
   std::optional<Assignment> assignment;
   std::uint64_t job = 0;
-  Bytes sealed;
   writer_.run([&] {
     assignment = scheduler.work_for_house();
-    if (!assignment) return;
-    job = ++house_jobs_;
-    sealed = sealed_task_of(state_.store, assignment->objects.at(0).hash);
+    if (assignment) job = ++house_jobs_;
   });
   if (!assignment) return std::nullopt;
   HouseUnit unit;
@@ -187,14 +183,34 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
   unit.request.project = state_.keys.id;
   unit.request.project_key = state_.keys.project.public_key();
   unit.request.workunit = state_.objects.temporary_path("house").string();
-  write_file_durably(unit.request.workunit, sealed);
   unit.request.snapshot =
       state_.objects.path(assignment->objects.at(1).hash).string();
   unit.request.shard =
       state_.objects.path(assignment->objects.at(2).hash).string();
   unit.request.update = state_.objects.temporary_path("house").string();
   unit.request.checkpoint = unit.request.update + ".checkpoint";
+  try {
+    write_task(assignment->objects.at(0).hash, unit.request.workunit);
+  } catch (const std::exception& error) {
+    house_failed(unit, error.what());
+    throw;
+  }
   return unit;
+}
+
+void Daemons::write_task(const Hash& object, const fs::path& path) {
+  Bytes sealed;
+  writer_.run(
+      [&] { sealed = sealed_task_of(state_.store, state_.objects, object); });
+  FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  write_all(file.get(), sealed, path);
+}
+
+void Daemons::house_failed(const HouseUnit& unit, const std::string& why) {
+  remove_files(unit.request);
+  post([this, result = unit.result, why] {
+    transitioner.on_failed(state_.house_host, {result, why});
+  });
 }
 
 void Daemons::house_computed(const HouseUnit& unit,

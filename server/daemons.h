@@ -44,6 +44,8 @@ class Daemons {
   void store_evaluation(const EvaluationOrder& order,
                         const protocol::EvaluateDone& done);
   std::optional<HouseUnit> next_house_unit();
+  void write_task(const Hash& object, const fs::path& path);
+  void house_failed(const HouseUnit& unit, const std::string& why);
   void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,
                       const std::string& device);
 

@@ -13,12 +13,12 @@ Result* LiveUnit::find(ResultId id) {
   return found == results.end() ? nullptr : &*found;
 }
 
-void Feeder::load(RunKey run) {
+void Feeder::load(RunKey run, const ObjectReader& objects) {
   std::vector<LiveUnit> live;
   for (Workunit& unit : store_.live_workunits()) {
     if (unit.run != run) continue;
-    Bytes sealed = sealed_task_of(store_, unit.object);
-    TrainingTask task = task_in(sealed);
+    Bytes sealed = sealed_task_of(store_, objects, unit.object);
+    TrainingTask task = task_in(sealed, unit.object);
     live.push_back({std::move(unit), std::move(task), sealed.size(), {}});
   }
   std::vector<WorkunitId> ids;

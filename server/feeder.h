@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/store/store.h"
+#include "workunits/object_store.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
 
@@ -28,8 +29,8 @@ class Feeder {
   explicit Feeder(Store& store) : store_(store) {}
 
   // Takes in the live units of a run. Throws corrupt if the task of one is
-  // missing; then it takes none.
-  void load(RunKey run);
+  // missing or damaged; then it takes none.
+  void load(RunKey run, const ObjectReader& objects);
 
   LiveUnit* find(WorkunitId id);
   LiveUnit* find_by_result(ResultId id);

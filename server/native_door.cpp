@@ -282,7 +282,10 @@ void NativeDoor::get_object(const Request& request, Responder responder) {
   answer_from_writer(std::move(responder), [this, hash] {
     std::optional<Bytes> sealed = state_.store.sealed_task(hash);
     return sealed ? sealed_response(hash, std::move(*sealed))
-                  : no_object_response(hash);
+                  : error_response(404, ErrorKind::corrupt,
+                                   "object " + hash.hex() +
+                                       ": the server has lost it: its "
+                                       "operator must bring it back");
   });
 }
 

@@ -25,6 +25,8 @@ struct ProjectFolder {
   fs::path lock() const { return root / "run" / "lock"; }
   // Held by a backup while it copies objects: none may be removed then.
   fs::path backup_lock() const { return root / "run" / "backup.lock"; }
+  // Held while a data set is added: nobody removes one meanwhile.
+  fs::path datasets_lock() const { return root / "run" / "datasets.lock"; }
   fs::path admin_socket() const { return root / "run" / "admin.sock"; }
 };
 

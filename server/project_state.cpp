@@ -64,7 +64,7 @@ ProjectState::ProjectState(const ProjectFolder& where,
 void ProjectState::load(TrainingRun& training) {
   try {
     load_model(training, store, objects);
-    feeder.load(training.run.key);
+    feeder.load(training.run.key, objects);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
     training.is_loaded = false;

@@ -7,22 +7,27 @@
 
 namespace quorate {
 
-Bytes sealed_task_of(Store& store, const Hash& object) {
-  if (std::optional<Bytes> sealed = store.sealed_task(object)) {
-    return std::move(*sealed);
-  }
+Bytes sealed_task_of(Store& store, const ObjectReader& objects,
+                     const Hash& object) {
+  std::optional<Bytes> sealed = store.sealed_task(object);
+  if (!sealed) return objects.read(object);
+  if (sha256(*sealed) == object) return std::move(*sealed);
   throw Error(ErrorKind::corrupt,
-              fmt::format("workunit {}: the store lacks its sealed task: "
-                          "restore a backup of the project",
+              fmt::format("workunit {}: its task changed on disk, in the "
+                          "project's store: restore a backup",
                           object.hex()));
 }
 
-TrainingTask task_in(ByteView sealed) {
+TrainingTask task_of(Store& store, const ObjectReader& objects,
+                     const Hash& object) {
+  return task_in(sealed_task_of(store, objects, object), object);
+}
+
+TrainingTask task_in(ByteView sealed, const Hash& object) {
   if (sealed.size() < kSealBytes) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("a sealed task in the store: expected more than {} "
-                            "bytes, found {}",
-                            kSealBytes, sealed.size()));
+                fmt::format("workunit {}: {} bytes are no sealed task",
+                            object.hex(), sealed.size()));
   }
   return decode_task(sealed.first(sealed.size() - kSealBytes));
 }

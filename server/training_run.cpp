@@ -38,7 +38,7 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
 // The parameters that a unit started from.
 std::vector<float> base_of(const Run& run, Store& store,
                            const ObjectStore& objects, const Hash& workunit) {
-  TrainingTask task = task_in(sealed_task_of(store, workunit));
+  TrainingTask task = task_of(store, objects, workunit);
   return read_object(run, objects, task.snapshot, "snapshot");
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/sealed_tasks.h"
 #include "validator/replication.h"
 
 namespace quorate {
@@ -74,6 +75,7 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   Instant now = state_.clock.now();
   if (training.is_damaged || now < training.look_for_damage_at) return;
   try {
+    sealed_task_of(state_.store, state_.objects, live.unit.object);
     for (const Hash& hash : {live.task.snapshot, live.task.shard}) {
       state_.objects.read(hash);
     }

@@ -1,4 +1,4 @@
-// Objects (snapshots, shards, updates, sealed workunits) in a folder, named by
+// Objects (snapshots, shards, updates) in a folder, named by
 // their SHA-256: DIR/ab/HASH. What is there is whole: objects are moved in.
 #pragma once
 

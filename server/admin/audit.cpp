@@ -1,5 +1,6 @@
 // verify-ledger and replay: is the model what its ledger says?
 #include <deque>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -17,24 +18,38 @@ namespace {
 
 using nlohmann::json;
 
-// Reads a run's ledger in pages, forward.
+// Reads a run's ledger in pages, forward, and with each page the sealed tasks
+// that it names.
 class LedgerPages {
  public:
   LedgerPages(AdminClient& client, std::string run)
       : client_(client), run_(std::move(run)) {}
 
-  std::optional<LedgerRecord> operator()(std::uint64_t seq) {
+  std::optional<LedgerRecord> record(std::uint64_t seq) {
     if (seq < first_ || seq >= first_ + page_.size()) load(seq);
     if (page_.empty()) return std::nullopt;
     return page_.at(seq - first_);
   }
 
+  // Of a record of the current page.
+  const Bytes& task(const Hash& workunit) const {
+    auto found = tasks_.find(workunit);
+    if (found != tasks_.end()) return found->second;
+    throw Error(ErrorKind::corrupt,
+                "missing from the store, or changed there: restore a backup");
+  }
+
  private:
+  static constexpr std::uint64_t kPage = 200;  // records, each with a task
+
   void load(std::uint64_t seq) {
     first_ = seq;
     page_.clear();
-    for (const json& row :
-         client_.call("ledger", {{"run", run_}, {"from", seq}})) {
+    tasks_.clear();
+    for (const json& row : client_.call("ledger", {{"run", run_},
+                                                   {"from", seq},
+                                                   {"limit", kPage},
+                                                   {"tasks", true}})) {
       LedgerRecord record;
       record.seq = row["seq"].get<std::uint64_t>();
       record.kind = row["kind"].get<std::string>();
@@ -43,14 +58,24 @@ class LedgerPages {
           parse_hex<Hash>(row["hash"].get<std::string>(), "ledger hash");
       record.signature = parse_hex<Signature>(
           row["signature"].get<std::string>(), "ledger signature");
+      if (row["task"].is_string()) keep_task(row["task"]);
       page_.push_back(std::move(record));
     }
+  }
+
+  void keep_task(const json& row) {
+    auto text = row.get<std::string>();
+    Bytes sealed(text.size() / 2);
+    from_hex(text, sealed, "sealed task");
+    Hash hash = sha256(sealed);
+    tasks_.emplace(hash, std::move(sealed));
   }
 
   AdminClient& client_;
   std::string run_;
   std::uint64_t first_ = 0;
   std::deque<LedgerRecord> page_;
+  std::map<Hash, Bytes> tasks_;
 };
 
 LedgerSources sources_of(AdminClient& client, const std::string& run,
@@ -59,15 +84,9 @@ LedgerSources sources_of(AdminClient& client, const std::string& run,
   ProjectKeys keys = load_keys(folder);
   LedgerSources sources;
   auto pages = std::make_shared<LedgerPages>(client, run);
-  sources.records = [pages](std::uint64_t seq) { return (*pages)(seq); };
+  sources.records = [pages](std::uint64_t seq) { return pages->record(seq); };
   sources.objects = [&objects](const Hash& hash) { return objects.read(hash); };
-  sources.tasks = [&client](const Hash& hash) {
-    json task = client.call("sealed-task", {{"workunit", hash.hex()}});
-    auto text = task["sealed"].get<std::string>();
-    Bytes sealed(text.size() / 2);
-    from_hex(text, sealed, "sealed task");
-    return sealed;
-  };
+  sources.tasks = [pages](const Hash& hash) { return pages->task(hash); };
   sources.project = keys.id;
   sources.key = keys.project.public_key();
   if (::isatty(STDERR_FILENO) != 0) {

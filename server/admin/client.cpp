@@ -100,6 +100,7 @@ json AdminClient::call(const std::string& command, const json& arguments) {
   fs::path socket = ProjectFolder{root_}.admin_socket();
   if (!project_ && fs::exists(socket)) {
     if (auto reply = post(socket, "/admin/" + command, arguments.dump())) {
+      is_served_ = true;
       json body = json::parse(reply->body, nullptr, false);
       if (reply->status == 200) return body;
       if (!body.is_object()) body = json::object();
@@ -107,6 +108,11 @@ json AdminClient::call(const std::string& command, const json& arguments) {
                   body.value("message", "the server answered status " +
                                             std::to_string(reply->status)));
     }
+  }
+  // Not the moment to open the project: the server may be starting again.
+  if (is_served_) {
+    throw Error(ErrorKind::unavailable,
+                "the server left in the middle: run the command again");
   }
   return call_here(command, arguments);
 }

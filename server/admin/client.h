@@ -28,6 +28,7 @@ class AdminClient {
                            const nlohmann::json& arguments);
 
   fs::path root_;
+  bool is_served_ = false;  // by a running server, so far
   std::unique_ptr<Project> project_;
 };
 

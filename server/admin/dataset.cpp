@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
+#include "server/admin/operation_lock.h"
 #include "server/admin/progress_line.h"
 #include "server/admin/table.h"
 #include "server/datasets/csv_set.h"
@@ -158,6 +159,8 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   const std::string& name = options.name;
   ProjectFolder folder{global.folder};
   load_keys(folder);
+  FileLock adding = lock_for("dataset add " + name, folder.datasets_lock(),
+                             "another data set is being added");
   fs::path manifest_path = folder.datasets() / (name + ".json");
   fs::path picture_path = folder.datasets() / (name + ".png");
   if (fs::exists(manifest_path)) {
@@ -221,11 +224,9 @@ void remove(const GlobalOptions& global, const std::string& name) {
     fmt::print("{}\n", removed.dump());
     return;
   }
-  fmt::print(
-      "{}: removed, and {} shards of {:.1f} MB that no other data set "
-      "has\n",
-      name, removed["shards"].get<std::uint64_t>(),
-      static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
+  fmt::print("{}: removed, and {} of {:.1f} MB that no other data set has\n",
+             name, counted(removed["shards"].get<std::size_t>(), "shard", "s"),
+             static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
 }
 
 void add_removing(CLI::App& command, GlobalOptions& global) {

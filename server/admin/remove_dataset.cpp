@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "server/file_deleter.h"
+#include "server/admin/operation_lock.h"
 
 namespace quorate {
 namespace {
@@ -31,11 +31,13 @@ std::set<Hash> shards_of(const DatasetManifest& manifest) {
   return shards;
 }
 
-std::set<Hash> shards_of_all(const ProjectFolder& folder) {
+std::set<Hash> shards_of_others(const ProjectFolder& folder,
+                                const std::string& name) {
   std::set<Hash> all;
   for (const auto& entry : fs::directory_iterator(folder.datasets())) {
-    if (entry.path().extension() != ".json") continue;
-    all.merge(shards_of(load_manifest(folder, entry.path().stem().string())));
+    std::string other = entry.path().stem().string();
+    if (entry.path().extension() != ".json" || other == name) continue;
+    all.merge(shards_of(load_manifest(folder, other)));
   }
   return all;
 }
@@ -48,18 +50,16 @@ json remove_dataset(Project& project, const json& arguments) {
   std::string name = arguments.value("dataset", "");
   std::set<Hash> shards = shards_of(load_manifest(folder, name));
   expect_unused(state, name);
-  std::optional<FileLock> right = right_to_remove(folder);
-  if (!right) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("dataset remove {}: a backup is being made: try "
-                            "again when it is done",
-                            name));
-  }
+  std::string command = "dataset remove " + name;
+  FileLock backup =
+      lock_for(command, folder.backup_lock(), "a backup is being made");
+  FileLock adding =
+      lock_for(command, folder.datasets_lock(), "a data set is being added");
+  std::set<Hash> needed = shards_of_others(folder, name);
   // First what names the shards: in between, they only take space.
   fs::remove(folder.datasets() / (name + ".json"));
   fs::remove(folder.datasets() / (name + ".png"));
   sync_folder(folder.datasets());
-  std::set<Hash> needed = shards_of_all(folder);
   std::uint64_t removed = 0;
   std::uint64_t bytes = 0;
   for (const Hash& shard : shards) {

@@ -11,7 +11,7 @@ namespace quorate {
 // were removed with it: those that no other data set has. Throws usage if there
 // is none, or a run, even one that has ended, was trained on it: its ledger
 // names the shards, and who replays it needs them. Throws unavailable while a
-// backup is made.
+// backup is made or a data set added.
 nlohmann::json remove_dataset(Project& project,
                               const nlohmann::json& arguments);
 

@@ -150,8 +150,23 @@ json assimilate(Project& project, const json& arguments) {
   return rows;
 }
 
+// The sealed task that an entry about a result names, in hexadecimal, for the
+// auditor, who checks hash and seal; null if there is none.
+json task_of_entry(ProjectState& state, const LedgerRecord& record) {
+  LedgerEntry entry = parse_entry(record.line);
+  const auto* result = std::get_if<ResultAssimilated>(&entry.body);
+  if (result == nullptr) return nullptr;
+  try {
+    return to_hex(sealed_task_of(state.store, state.objects, result->workunit));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    return nullptr;  // the auditor says that it is missing
+  }
+}
+
 json ledger(Project& project, const json& arguments) {
   const TrainingRun& training = run_of(project, arguments);
+  bool with_tasks = arguments.value("tasks", false);
   json rows = json::array();
   for (const LedgerRecord& record : project.state().store.ledger(
            training.run.key, arguments.value("from", std::uint64_t{0}),
@@ -161,15 +176,11 @@ json ledger(Project& project, const json& arguments) {
                     {"line", record.line},
                     {"hash", record.hash.hex()},
                     {"signature", record.signature.hex()}});
+    if (with_tasks) {
+      rows.back()["task"] = task_of_entry(project.state(), record);
+    }
   }
   return rows;
-}
-
-// For the auditor, who checks hash and seal.
-json sealed_task(Project& project, const json& arguments) {
-  auto object =
-      parse_hex<Hash>(arguments.value("workunit", ""), "hash of a workunit");
-  return {{"sealed", to_hex(sealed_task_of(project.state().store, object))}};
 }
 
 // What `export` needs to know of a version.
@@ -239,7 +250,6 @@ const std::map<std::string, Command>& commands() {
       {"validate", validate},
       {"assimilate", assimilate},
       {"ledger", ledger},
-      {"sealed-task", sealed_task},
       {"exportable", exportable},
       {"dataset-remove", remove_dataset},
   };

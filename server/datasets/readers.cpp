@@ -75,13 +75,13 @@ std::vector<fs::path> paths_of(const std::vector<FoundFile>& files) {
   return paths;
 }
 
-// Whether a file, found in a folder, only describes those of other formats.
+// Whether a file, found in a folder, may only describe the others.
 bool gives_way(const FoundFile& file, const std::vector<FoundFile>& files) {
   if (file.is_named || file.format == nullptr || !file.format->gives_way) {
     return false;
   }
   return std::any_of(files.begin(), files.end(), [&](const FoundFile& other) {
-    return other.format != nullptr && other.format != file.format;
+    return other.format != file.format;
   });
 }
 
@@ -104,6 +104,15 @@ const Format& common_format(const std::vector<FoundFile>& files,
                               names_of(paths_of(files))));
     }
     common = file.format;
+  }
+  for (const FoundFile& file : files) {
+    if (common != nullptr || !gives_way(file, files)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("data set: {}: {} may only describe files of other "
+                            "kinds; if it is the data, say --format {} or name "
+                            "it; found: {}",
+                            where, file.path.filename().string(),
+                            file.format->name, names_of(paths_of(files))));
   }
   if (common == nullptr) {
     throw Error(ErrorKind::usage,

@@ -17,13 +17,6 @@ ProjectKeys new_keys() {
   return {std::move(project), PrivateKey::generate(), id};
 }
 
-TrainingTask task_of(Store& store, const ProjectKeys& keys,
-                     const Hash& workunit) {
-  Bytes sealed = sealed_task_of(store, workunit);
-  return decode_task(open_sealed(sealed, SealKind::workunit, keys.id,
-                                 keys.project.public_key(), "workunit"));
-}
-
 std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
   std::vector<protocol::Progress> holding;
   for (ResultId id : ids) holding.push_back({id, 0, 0});
@@ -268,7 +261,10 @@ TrainingResult ProjectFixture::compute(const Assignment& assignment) {
   Hash workunit = assignment.objects.at(0).hash;
   auto known = computed_.find(workunit);
   if (known != computed_.end()) return known->second;
-  TrainingTask task = task_of(*store_, keys_, workunit);
+  Bytes sealed = sealed_task_of(*store_, *objects_, workunit);
+  TrainingTask task =
+      decode_task(open_sealed(sealed, SealKind::workunit, keys_.id,
+                              keys_.project.public_key(), "workunit"));
   std::vector<float> base = read_parameters(
       task.model, objects_->read(assignment.objects.at(1).hash), "snapshot");
   Bytes shard = objects_->read(assignment.objects.at(2).hash);
@@ -370,7 +366,7 @@ LedgerSources ProjectFixture::ledger_sources() {
   };
   sources.objects = [this](const Hash& hash) { return objects_->read(hash); };
   sources.tasks = [this](const Hash& hash) {
-    return sealed_task_of(*store_, hash);
+    return sealed_task_of(*store_, *objects_, hash);
   };
   sources.project = keys_.id;
   sources.key = keys_.project.public_key();

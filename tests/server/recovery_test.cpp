@@ -1,6 +1,7 @@
 // A server that dies and starts again from its store and objects.
 #include <doctest/doctest.h>
 
+#include "server/store/sqlite/connection.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -17,6 +18,16 @@ ProjectOptions on_disk(const char* rule) {
   options.round_units = 3;
   options.on_disk = true;
   return options;
+}
+
+// As a version left them that kept them so.
+void move_tasks_to_objects(ProjectFixture& project) {
+  SqliteConnection store(project.state().folder.database());
+  {
+    Query tasks = store.query("SELECT bytes FROM sealed_tasks");
+    while (tasks.next()) project.state().objects.put(tasks.blob());
+  }
+  store.execute("DELETE FROM sealed_tasks");
 }
 
 }  // namespace
@@ -47,6 +58,27 @@ TEST_CASE("a run goes on after restarts at every point of its life") {
       }
       if (!any) break;
     }
+    CHECK(project.run().run.state == RunState::finished);
+    check_ledger(project);
+  }
+}
+
+TEST_CASE("a run that an earlier version began goes on") {
+  for (const char* rule : {"vc-asgd", "diloco"}) {
+    CAPTURE(rule);
+    ProjectFixture project(on_disk(rule));
+    std::vector<Volunteer> users;
+    for (int i = 0; i < 4; ++i) users.push_back(project.join());
+    for (const Volunteer& who : users) {
+      project.report(who, project.take(who));
+    }
+    Assignment live = project.take(users[0]);
+    project.ask(users[1]);
+    move_tasks_to_objects(project);
+    project.reopen();
+    REQUIRE(project.run().run.state == RunState::running);
+    project.report(users[0], live);
+    project.train_to_end(users);
     CHECK(project.run().run.state == RunState::finished);
     check_ledger(project);
   }
@@ -202,6 +234,33 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
       CHECK(reason.find("train resume") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("a damaged task that hosts fail at pauses its run") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  std::vector<Volunteer> users = {project.join(), project.join(),
+                                  project.join()};
+  Assignment first = project.take(users[0]);
+  SqliteConnection store(project.state().folder.database());
+  store.execute(
+      "CREATE TABLE kept AS SELECT * FROM sealed_tasks;"
+      "UPDATE sealed_tasks SET bytes = zeroblob(length(bytes))");
+  project.job([&] {
+    project.daemons().transitioner.on_failed(users[0].host,
+                                             {first.result, "bad"});
+    project.daemons().assimilator.pass(project.run());
+  });
+  CHECK(project.run().run.state == RunState::paused);
+  CHECK(project.run().run.state_reason.find("its task changed on disk") !=
+        std::string::npos);
+  store.execute(
+      "UPDATE sealed_tasks SET bytes = (SELECT bytes FROM kept WHERE "
+      "kept.workunit = sealed_tasks.workunit); DROP TABLE kept");
+  project.reopen();
+  project.job([&] { project.run().run.state = RunState::running; });
+  project.train_to_end(users);
+  CHECK(project.run().run.state == RunState::finished);
+  check_ledger(project);
 }
 
 TEST_CASE("what was not committed has not happened, and can happen again") {

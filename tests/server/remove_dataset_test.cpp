@@ -113,6 +113,16 @@ TEST_CASE("a data set that a run has, or a backup copies, stays") {
     FileLock backup(folder.folder.backup_lock());
     CHECK(refusal(admin, "big").kind() == ErrorKind::unavailable);
   }
+  {
+    FileLock adding(folder.folder.datasets_lock());
+    CHECK(refusal(admin, "big").kind() == ErrorKind::unavailable);
+  }
+  {
+    // Whose shards it has cannot be told: nothing is removed.
+    write_file_durably(folder.folder.datasets() / "odd.json", as_bytes("{"));
+    CHECK(refusal(admin, "big").kind() == ErrorKind::corrupt);
+    fs::remove(folder.folder.datasets() / "odd.json");
+  }
   CHECK(refusal(admin, "none").kind() == ErrorKind::usage);
   CHECK(refusal(admin, "../tiny").kind() == ErrorKind::usage);
   for (const char* name : {"tiny", "same", "big"}) {
