@@ -108,6 +108,19 @@ TEST_CASE("text beside data describes them, unless it is asked for") {
                  "two formats, text and cifar"));
 }
 
+TEST_CASE("text beside unknown files is no data set by accident") {
+  TemporaryFolder folder;
+  write_file(folder / "photo.jpg", Bytes(100, 5));
+  fs::path text =
+      write_file(folder / "LICENSE.txt", as_bytes("do as you like"));
+  SourceSpec spec{{folder.path().string()}};
+  CHECK(contains(error_of(ErrorKind::usage, [&] { (void)open_source(spec); }),
+                 "LICENSE.txt may only describe files of other kinds"));
+  spec.format = "text";
+  CHECK(open_source(spec).train.text.size() == 14);
+  CHECK(open_source({{text.string()}}).train.text.size() == 14);
+}
+
 TEST_CASE("options of CSV are refused, and a test part alone") {
   TemporaryFolder folder;
   SourceSpec spec{{write_file(folder / "test.txt", as_bytes("abc")).string()}};
