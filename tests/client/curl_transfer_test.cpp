@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "server/http/server.h"
 #include "tests/client/http_listener.h"
+#include "tests/support/temporary_folder.h"
 
 namespace quorate::client {
 namespace {
@@ -156,6 +158,43 @@ TEST_CASE("a stop request ends a wait") {
   request.path = "/v1/work";
   CHECK_THROWS_WITH_AS(connect(server)->send(request, source.get_token()),
                        doctest::Contains("given up"), Error);
+}
+
+// What came of a request to a server whose certificate no authority signed.
+std::string outcome(const std::string& url, TlsTrust trust,
+                    const std::string& pin = "") {
+  HttpRequest request;
+  request.path = "/";
+  try {
+    return make_curl_transfer({url, trust, pin})->send(request, {}).body;
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::denied);
+    return error.what();
+  }
+}
+
+TEST_CASE("a server is trusted by its authority or by its key, as was said") {
+  quorate::test::TemporaryFolder folder;
+  TlsFiles own{folder / "tls.crt", folder / "tls.key"};
+  TlsFiles other{folder / "other.crt", folder / "other.key"};
+  make_self_signed_certificate(own, "own");
+  make_self_signed_certificate(other, "other");
+  Router router;
+  router.add(Method::get, "/", [](Request&, Responder responder) {
+    responder.send(json_response(200, "{}"));
+  });
+  HttpServer server(HttpOptions{});
+  std::uint16_t port = server.listen({"127.0.0.1", 0, own}, std::move(router));
+  server.start();
+  std::string url = "https://127.0.0.1:" + std::to_string(port);
+
+  CHECK(contains(outcome(url, TlsTrust::authorities), "cannot be trusted"));
+  CHECK(outcome(url, TlsTrust::pinned, public_key_pin(own.certificate)) ==
+        "{}");
+  CHECK(contains(
+      outcome(url, TlsTrust::pinned, public_key_pin(other.certificate)),
+      "somebody may stand between"));
+  CHECK(outcome(url, TlsTrust::unchecked) == "{}");
 }
 
 TEST_CASE("nobody there is told as such") {
