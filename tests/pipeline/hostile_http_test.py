@@ -178,6 +178,11 @@ def fetch_others_work(scene):
         f"Authorization: Bearer {scene.ways[0].token()}"))
     expect(status == 404 and b"no result in progress needs it" in body,
            f"another's update: {status}: {body[:200]}")
+    manifest = scene.project.folder / "datasets/glyphs.json"
+    shard = json.loads(manifest.read_text())["train"][0]["hash"]
+    status, body = exchange(scene.server, get(f"/v1/objects/{shard}"))
+    expect(status == 401 and b"needs a session" in body,
+           f"a shard without a session: {status}: {body[:200]}")
 
 
 def holding(volunteer):
