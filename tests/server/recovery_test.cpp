@@ -236,6 +236,20 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
   }
 }
 
+TEST_CASE("what was reported before a damage counts after it") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  std::vector<Volunteer> users = {project.join(), project.join()};
+  Assignment first = project.take(users[0]);
+  Assignment second = project.take(users[1]);
+  project.report(users[0], first);
+  project.give_up(users[1], second.result, "damaged");
+  project.job([&] { project.daemons().transitioner.forgive(project.run()); });
+  CHECK(project.result(first.result).outcome == ResultOutcome::success);
+  CHECK(project.result(second.result).outcome == ResultOutcome::didnt_need);
+  project.report(users[1], project.take(users[1]));
+  CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
+}
+
 TEST_CASE("a damaged task that hosts fail at pauses its run") {
   ProjectFixture project(on_disk("vc-asgd"));
   std::vector<Volunteer> users = {project.join(), project.join(),
