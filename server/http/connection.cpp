@@ -19,6 +19,13 @@ constexpr int kMaxStepsAtOnce = 8;
 // What a read may bring beyond the end of a body that has no stated length.
 constexpr std::size_t kMaxChunkedRead = 16 << 10;
 
+// As the handshake of TLS begins: told at once, who mistook the door need not
+// wait until the time for a head is over.
+bool is_no_method(char first) {
+  auto byte = static_cast<unsigned char>(first);
+  return (byte < 0x20 && byte != '\r') || byte >= 0x7f;
+}
+
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
@@ -94,6 +101,14 @@ bool Connection::step_handshake() {
 bool Connection::step_head() {
   // RFC 9112, section 2.2: empty lines before a request mean nothing.
   while (input_.starts_with("\r\n")) input_.erase(0, 2);
+  if (!input_.empty() && is_no_method(input_.front())) {
+    keep_alive_ = false;
+    respond(error_response(400, ErrorKind::corrupt,
+                           "expected HTTP without TLS, whose requests begin "
+                           "with a word: does the address begin with "
+                           "https:// where it should be http://?"));
+    return true;
+  }
   std::size_t end = input_.find("\r\n\r\n", searched_);
   bool is_whole = end != std::string::npos;
   if (is_whole ? end + 4 > limits().max_head_bytes

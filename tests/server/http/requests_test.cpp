@@ -98,6 +98,16 @@ TEST_CASE("what is not HTTP is refused") {
   }
 }
 
+TEST_CASE("who speaks TLS where there is none is told at once") {
+  TestServer server(Router{});
+  RawHttp client(server.port());
+  client.send(std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8));
+  RawResponse response = client.receive();
+  CHECK(response.status == 400);
+  CHECK(response.body.find("expected HTTP without TLS") != std::string::npos);
+  CHECK(client.receive_all().empty());
+}
+
 TEST_CASE("small bodies come whole, up to the route's limit") {
   std::atomic<int> calls = 0;
   Router router;
