@@ -7,51 +7,53 @@
 namespace quorate {
 namespace {
 
-// Users are drawn one by one, so often before all of them are looked at.
-constexpr int kTries = 32;
+// Users are drawn one by one, so often before all hosts are looked at: as fair,
+// and quick with thousands.
+constexpr std::size_t kTries = 32;
 
 class Draw {
  public:
-  Draw(const ProjectState& state, const LiveUnit& live, ResultId result)
-      : state_(state), live_(live) {
+  Draw(const ProjectState& state, const LiveUnit& live, ResultId result,
+       const WaitingHosts& waiting)
+      : state_(state), live_(live), waiting_(waiting) {
     for (const Result& other : live.results) {
       std::optional<HostId> kept = state.reservations.host(other.id);
       if (kept && other.id != result) taken_.insert(user_of(*kept));
     }
   }
 
-  std::optional<HostId> of_idle(std::span<const HostId> waiting) const {
+  std::optional<HostId> of_idle() const {
+    if (waiting_.size() > kTries) {
+      if (auto host = of_some_user(&Draw::is_idle)) return host;
+    }
     std::vector<Candidate> idle;
-    for (HostId id : waiting) {
-      if (state_.feeder.in_progress(id).empty()) add(id, idle);
+    for (const auto& [id, question] : waiting_) {
+      if (is_idle(id)) add(id, idle);
     }
     return draw(idle);
   }
 
-  // As fair as to look at everybody, and quick with thousands.
-  std::optional<HostId> of_some_user() const {
-    const std::vector<UserId>& users = state_.hosts.volunteers();
-    for (int i = 0; i < kTries && !users.empty(); ++i) {
-      UserId user = users[secret_random_u64() % users.size()];
-      if (taken_.contains(user) || !suits(live_.results, user)) continue;
-      std::vector<Candidate> active;
-      for (HostId id : state_.hosts.hosts_of(user)) {
-        if (state_.is_active(id)) active.push_back({id, user});
-      }
-      if (std::optional<HostId> host = draw(active)) return host;
-    }
-    return std::nullopt;
-  }
-
-  std::optional<HostId> of_all() const {
+  std::optional<HostId> of_active() const {
+    if (auto host = of_some_user(&Draw::is_active)) return host;
     std::vector<Candidate> active;
     for (HostId id : state_.active_hosts()) add(id, active);
     return draw(active);
   }
 
  private:
+  bool is_idle(HostId id) const {
+    return waiting_.contains(id) && state_.feeder.in_progress(id).empty() &&
+           state_.reservations.kept_for(id).empty();
+  }
+
+  bool is_active(HostId id) const { return state_.is_active(id); }
+
   UserId user_of(HostId id) const {
     return state_.hosts.hosts().at(id).user_id;
+  }
+
+  bool suits_user(UserId user) const {
+    return !taken_.contains(user) && suits(live_.results, user);
   }
 
   void add(HostId id, std::vector<Candidate>& candidates) const {
@@ -59,13 +61,30 @@ class Draw {
     if (!taken_.contains(user)) candidates.push_back({id, user});
   }
 
+  std::optional<HostId> of_some_user(bool (Draw::*is_wanted)(HostId)
+                                         const) const {
+    const std::vector<UserId>& users = state_.hosts.volunteers();
+    for (std::size_t i = 0; i < kTries && !users.empty(); ++i) {
+      UserId user = users[secret_random_u64() % users.size()];
+      if (!suits_user(user)) continue;
+      std::vector<Candidate> wanted;
+      for (HostId id : state_.hosts.hosts_of(user)) {
+        if ((this->*is_wanted)(id)) wanted.push_back({id, user});
+      }
+      if (std::optional<HostId> host = draw(wanted)) return host;
+    }
+    return std::nullopt;
+  }
+
   std::optional<HostId> draw(const std::vector<Candidate>& candidates) const {
+    if (candidates.empty()) return std::nullopt;
     return draw_host(live_.results, candidates, secret_random_u64(),
                      secret_random_u64());
   }
 
   const ProjectState& state_;
   const LiveUnit& live_;
+  const WaitingHosts& waiting_;
   std::set<UserId> taken_;
 };
 
@@ -73,11 +92,10 @@ class Draw {
 
 std::optional<HostId> draw_host_for(const ProjectState& state,
                                     const LiveUnit& live, ResultId result,
-                                    std::span<const HostId> waiting) {
-  Draw draw(state, live, result);
-  if (auto host = draw.of_idle(waiting)) return host;
-  if (auto host = draw.of_some_user()) return host;
-  return draw.of_all();
+                                    const WaitingHosts& waiting) {
+  Draw draw(state, live, result, waiting);
+  if (auto host = draw.of_idle()) return host;
+  return draw.of_active();
 }
 
 }  // namespace quorate

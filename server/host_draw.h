@@ -3,18 +3,19 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "server/matching.h"
 #include "server/project_state.h"
+#include "server/waiting_hosts.h"
 
 namespace quorate {
 
-// Of the hosts that wait and have nothing, else of all that are active; alike
-// over users first, see draw_host(). A user who has or is kept another replica
-// of the unit is not drawn. nullopt: nobody suits.
+// Of the hosts that wait and have nothing, nor is anything kept for them; else
+// of all that are active; alike over users first, see draw_host(). A user who
+// has or is kept another replica of the unit is not drawn. nullopt: nobody
+// suits.
 std::optional<HostId> draw_host_for(const ProjectState& state,
                                     const LiveUnit& live, ResultId result,
-                                    std::span<const HostId> waiting);
+                                    const WaitingHosts& waiting);
 
 }  // namespace quorate

@@ -223,9 +223,7 @@ std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
 }
 
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
-  std::vector<HostId> waiting;
-  for (const auto& [id, question] : waiting_) waiting.push_back(id);
-  std::optional<HostId> host = draw_host_for(state_, live, result, waiting);
+  std::optional<HostId> host = draw_host_for(state_, live, result, waiting_);
   is_awake_ = true;
   if (!host) {
     state_.reservations.release(result);
@@ -252,7 +250,7 @@ void Scheduler::serve_each_waiting() {
   std::vector<HostId> ids;
   for (const auto& [id, waiting] : waiting_) ids.push_back(id);
   for (HostId id : ids) {
-    Waiting& waiting = waiting_.at(id);
+    WaitingHost& waiting = waiting_.at(id);
     pick(*state_.hosts.host(id), waiting.request, waiting.reply.assignments);
     if (waiting.reply.assignments.empty()) continue;
     answer_later(std::move(waiting.answer), std::move(waiting.reply));
@@ -273,7 +271,7 @@ void Scheduler::tick() {
     if (waiting.until <= now) late.push_back(id);
   }
   for (HostId id : late) {
-    Waiting& waiting = waiting_.at(id);
+    WaitingHost& waiting = waiting_.at(id);
     answer_later(std::move(waiting.answer), std::move(waiting.reply));
     waiting_.erase(id);
   }

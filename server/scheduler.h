@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "protocol/native/messages.h"
-#include "server/matching.h"
 #include "server/project_state.h"
 #include "server/unit_maker.h"
+#include "server/waiting_hosts.h"
 #include "server/writer.h"
 
 namespace quorate {
@@ -58,13 +58,6 @@ class Scheduler {
   void close();
 
  private:
-  struct Waiting {
-    protocol::WorkRequest request;
-    protocol::WorkReply reply;
-    Instant until;
-    Answer answer;
-  };
-
   void renew(const Host& host, const protocol::WorkRequest& request,
              protocol::WorkReply& reply);
   void pick(Host& host, const protocol::WorkRequest& request,
@@ -86,7 +79,7 @@ class Scheduler {
   ProjectState& state_;
   UnitMaker& maker_;
   Writer& writer_;
-  std::map<HostId, Waiting> waiting_;
+  WaitingHosts waiting_;
   std::set<WorkunitId> house_units_;
   bool is_awake_ = false;
   bool is_closed_ = false;

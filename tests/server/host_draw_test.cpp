@@ -1,6 +1,6 @@
 #include "server/host_draw.h"
 
-#include <array>
+#include <set>
 
 #include <doctest/doctest.h>
 
@@ -10,6 +10,16 @@ namespace quorate {
 
 using test::ProjectFixture;
 using test::Volunteer;
+
+namespace {
+
+WaitingHosts who_wait(const std::vector<HostId>& hosts) {
+  WaitingHosts waiting;
+  for (HostId id : hosts) waiting[id];
+  return waiting;
+}
+
+}  // namespace
 
 TEST_CASE("of hosts that wait, those with nothing to do are drawn") {
   ProjectFixture project;
@@ -23,7 +33,10 @@ TEST_CASE("of hosts that wait, those with nothing to do are drawn") {
       *project.state().feeder.find(project.unit_of(other.result).id);
   ResultId unsent = live.results.back().id;
   REQUIRE(live.results.back().server_state == ServerState::unsent);
-  const std::array waiting = {busy.host, idle.host};
+  Reservations& reservations = project.state().reservations;
+  const std::set<ResultId> kept = reservations.kept_for(idle.host);
+  for (ResultId id : kept) reservations.release(id);
+  const WaitingHosts waiting = who_wait({busy.host, idle.host});
   for (int i = 0; i < 32; ++i) {
     CHECK(draw_host_for(project.state(), live, unsent, waiting) == idle.host);
   }
@@ -45,12 +58,37 @@ TEST_CASE("who is kept one replica is not drawn for another") {
   Reservations& reservations = project.state().reservations;
   reservations.keep(live.results[1].id, ann.host, Instant::max());
   reservations.release(live.results[2].id);
-  const std::array waiting = {second_machine.host};
+  const WaitingHosts waiting = who_wait({second_machine.host});
   ResultId third = live.results[2].id;
   CHECK_FALSE(draw_host_for(project.state(), live, third, waiting));
   reservations.release(live.results[1].id);
   CHECK(draw_host_for(project.state(), live, third, waiting) ==
         second_machine.host);
+}
+
+TEST_CASE("of many hosts that wait none is kept two replicas") {
+  ProjectFixture project(test::ProjectOptions{.local_steps = 1, .epochs = 9});
+  project.settings.max_results_per_host = 100;
+  std::vector<HostId> hosts;
+  for (int i = 0; i < 60; ++i) hosts.push_back(project.join().host);
+  const WaitingHosts waiting = who_wait(hosts);
+  Reservations& reservations = project.state().reservations;
+  std::vector<const LiveUnit*> units;
+  for (const Assignment& made : project.ask(project.join(), 60).assignments) {
+    units.push_back(
+        project.state().feeder.find(project.unit_of(made.result).id));
+    reservations.release(units.back()->results.at(1).id);
+  }
+  REQUIRE(units.size() == hosts.size());
+  std::set<HostId> drawn;
+  for (const LiveUnit* live : units) {
+    ResultId partner = live->results.at(1).id;
+    auto host = draw_host_for(project.state(), *live, partner, waiting);
+    REQUIRE(host.has_value());
+    CHECK(waiting.contains(*host));
+    CHECK(drawn.insert(*host).second);
+    reservations.keep(partner, *host, Instant::max());
+  }
 }
 
 }  // namespace quorate
