@@ -71,8 +71,9 @@ def broken_requests():
 def path_tricks():
     paths = ["/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2f",
              "/v1/objects/..%2f..%2fquorate.toml", "/v1/../keys", "//", "/%00",
-             "/v1/runs/none/curve", "/%", "/%zz", "/\\..\\keys", "/v1/results/-1", "/.",
-             "/v1/objects/" + "a" * 8000, "*", "http://elsewhere/keys"]
+             "/v1/runs/none/curve", "/%", "/%zz", "/\\..\\keys",
+             "/v1/results/-1", "/.", "/v1/objects/" + "a" * 8000, "*",
+             "http://elsewhere/keys"]
     return [Case(f"path {path[:24]}", get(path), [400, 401, 404, 405], "/")
             for path in paths]
 
