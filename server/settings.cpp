@@ -204,6 +204,40 @@ void expect_tls_files(const toml::table& table, const std::string& place) {
   }
 }
 
+[[noreturn]] void refuse(const std::string& place,
+                         const toml::parse_error& error,
+                         const std::string& advice) {
+  throw Error(ErrorKind::usage,
+              fmt::format("settings {}, line {}: {}{}", place,
+                          error.source().begin.line,
+                          std::string(error.description()), advice));
+}
+
+// TOML has letters beyond ASCII within quotes and comments only, and elsewhere
+// toml++ 3.3 runs into undefined behaviour at them. A text with '!' in their
+// places is right exactly where they are.
+toml::table parse_toml(std::string_view text, const std::string& place) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  std::string ascii(text);
+  std::replace_if(
+      ascii.begin(), ascii.end(),
+      [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '!');
+  try {
+    static_cast<void>(toml::parse(ascii, place));
+  } catch (const toml::parse_error& error) {
+    refuse(place, error,
+           ascii == text ? "" : "; letters beyond ASCII belong in quotes");
+  }
+  try {
+    return toml::parse(text, place);
+  } catch (const toml::parse_error& error) {
+    refuse(place, error, "");
+  }
+}
+
 }  // namespace
 
 bool is_project_name(const std::string& name) {
@@ -212,15 +246,7 @@ bool is_project_name(const std::string& name) {
 }
 
 ServerSettings parse_settings(std::string_view text, const std::string& place) {
-  toml::table table;
-  try {
-    table = toml::parse(text, place);
-  } catch (const toml::parse_error& error) {
-    throw Error(ErrorKind::usage,
-                fmt::format("settings {}, line {}: {}", place,
-                            error.source().begin.line,
-                            std::string(error.description())));
-  }
+  toml::table table = parse_toml(text, place);
   std::vector<Entry> all = entries();
   ServerSettings settings;
   for (auto&& [key, node] : table) {
@@ -252,8 +278,8 @@ ServerSettings load_settings(const fs::path& path) {
 }
 
 void expect_settings_files(const fs::path& path) {
-  // It was parsed before.
-  expect_tls_files(toml::parse(read_text_file(path, 1 << 20)), path.string());
+  expect_tls_files(parse_toml(read_text_file(path, 1 << 20), path.string()),
+                   path.string());
 }
 
 std::string settings_template(const ServerSettings& settings) {

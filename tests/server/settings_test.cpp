@@ -89,6 +89,20 @@ TEST_CASE("an unknown setting is refused with its line and what is known") {
   check_says(found, "evaluate_every_versions");
 }
 
+TEST_CASE("letters beyond ASCII belong in quotes and comments") {
+  ServerSettings settings = parse_settings(
+      "\xef\xbb\xbf# für alle\nname = \"Équipe\" # à nous\n", "s.toml");
+  CHECK(settings.name == "Équipe");
+  for (const char* text : {"\nname = Équipe", "\nÉ = 1", "\n\xef\xbb\xaf"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH_AS(
+        parse_settings(text, "s.toml"),
+        doctest::Contains("letters beyond ASCII belong in quotes"), Error);
+    CHECK_THROWS_WITH_AS(parse_settings(text, "s.toml"),
+                         doctest::Contains("settings s.toml, line 2: "), Error);
+  }
+}
+
 TEST_CASE("values of the wrong kind or out of range are refused") {
   struct Row {
     const char *text, *says;
