@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "server/address.h"
 #include "server/http/tls.h"
+#include "server/settings_lines.h"
 
 namespace quorate {
 namespace {
@@ -204,37 +205,19 @@ void expect_tls_files(const toml::table& table, const std::string& place) {
   }
 }
 
-[[noreturn]] void refuse(const std::string& place,
-                         const toml::parse_error& error,
-                         const std::string& advice) {
-  throw Error(ErrorKind::usage,
-              fmt::format("settings {}, line {}: {}{}", place,
-                          error.source().begin.line,
-                          std::string(error.description()), advice));
-}
-
-// TOML has letters beyond ASCII within quotes and comments only, and elsewhere
-// toml++ 3.3 runs into undefined behaviour at them. A text with '!' in their
-// places is right exactly where they are.
 toml::table parse_toml(std::string_view text, const std::string& place) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
   }
-  std::string ascii(text);
-  std::replace_if(
-      ascii.begin(), ascii.end(),
-      [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '!');
-  try {
-    static_cast<void>(toml::parse(ascii, place));
-  } catch (const toml::parse_error& error) {
-    refuse(place, error,
-           ascii == text ? "" : "; letters beyond ASCII belong in quotes");
-  }
+  expect_plain_lines(text, place);
   try {
     return toml::parse(text, place);
   } catch (const toml::parse_error& error) {
-    refuse(place, error, "");
+    throw Error(ErrorKind::usage,
+                fmt::format("settings {}, line {}: {}", place,
+                            error.source().begin.line,
+                            std::string(error.description())));
   }
 }
 

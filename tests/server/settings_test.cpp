@@ -89,17 +89,41 @@ TEST_CASE("an unknown setting is refused with its line and what is known") {
   check_says(found, "evaluate_every_versions");
 }
 
-TEST_CASE("letters beyond ASCII belong in quotes and comments") {
+TEST_CASE("letters beyond ASCII may stand in quotes and comments") {
   ServerSettings settings = parse_settings(
-      "\xef\xbb\xbf# für alle\nname = \"Équipe\" # à nous\n", "s.toml");
-  CHECK(settings.name == "Équipe");
-  for (const char* text : {"\nname = Équipe", "\nÉ = 1", "\n\xef\xbb\xaf"}) {
-    CAPTURE(text);
+      "\xef\xbb\xbf# für alle\r\nname = \"Équipe # \\\" 1\" # à nous\r\n",
+      "s.toml");
+  CHECK(settings.name == "Équipe # \" 1");
+  CHECK(parse_settings("name='it\"s'", "s.toml").name == "it\"s");
+}
+
+// Of some of these toml++ makes undefined behaviour.
+TEST_CASE("what is no plain line is refused, with its number") {
+  for (const char* line : {"name = Équipe",
+                           "É = 1",
+                           "\xef\xbb\xaf",
+                           "[{+",
+                           "[server]",
+                           "[[x]]",
+                           "name",
+                           "name =",
+                           "= 1",
+                           "lease = 1 2",
+                           "name = \"open",
+                           "name = 'open",
+                           "name = \"a\" b",
+                           "name = \"\"\"a\"\"\"",
+                           "x = [1",
+                           "x = {a = 1}",
+                           "\"name\" = 1",
+                           "a.b = 1",
+                           "name = \"a\\\"",
+                           "\x01"}) {
+    CAPTURE(line);
     CHECK_THROWS_WITH_AS(
-        parse_settings(text, "s.toml"),
-        doctest::Contains("letters beyond ASCII belong in quotes"), Error);
-    CHECK_THROWS_WITH_AS(parse_settings(text, "s.toml"),
-                         doctest::Contains("settings s.toml, line 2: "), Error);
+        parse_settings("\n" + std::string(line) + "\n", "s.toml"),
+        doctest::Contains("settings s.toml, line 2: expected NAME = VALUE"),
+        Error);
   }
 }
 
@@ -122,8 +146,7 @@ TEST_CASE("values of the wrong kind or out of range are refused") {
            Row{"max_results_per_host = 129", "from 1 to 128"},
            Row{"plain_http = 1", "expected true or false"},
            Row{"listen = 8470", "expected a text in quotes"},
-           Row{"name = [\"a\"]", "expected a text of 1"},
-           Row{"[lease]\nx = 1", "\"lease\""},
+           Row{"name = 1", "expected a text of 1"},
            Row{"name = \" \"", "line 1: \"name\": expected a text of 1 to 64"},
            Row{"url = \"ftp://host\"", "\"url\": expected http or https"},
            Row{"url = \"https://host:65536\"", "\"url\""},
