@@ -58,7 +58,7 @@ class Draw {
 
   void add(HostId id, std::vector<Candidate>& candidates) const {
     UserId user = user_of(id);
-    if (!taken_.contains(user)) candidates.push_back({id, user});
+    if (suits_user(user)) candidates.push_back({id, user});
   }
 
   std::optional<HostId> of_some_user(bool (Draw::*is_wanted)(HostId)
@@ -77,9 +77,7 @@ class Draw {
   }
 
   std::optional<HostId> draw(const std::vector<Candidate>& candidates) const {
-    if (candidates.empty()) return std::nullopt;
-    return draw_host(live_.results, candidates, secret_random_u64(),
-                     secret_random_u64());
+    return draw_host(candidates, secret_random_u64(), secret_random_u64());
   }
 
   const ProjectState& state_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 namespace quorate {
+
 bool suits(std::span<const Result> results, UserId user) {
   return std::none_of(results.begin(), results.end(), [user](const Result& r) {
     return r.server_state != ServerState::unsent &&
@@ -12,15 +13,12 @@ bool suits(std::span<const Result> results, UserId user) {
   });
 }
 
-std::optional<HostId> draw_host(std::span<const Result> results,
-                                std::span<const Candidate> candidates,
+std::optional<HostId> draw_host(std::span<const Candidate> candidates,
                                 std::uint64_t random_user,
                                 std::uint64_t random_host) {
   std::map<UserId, std::vector<HostId>> by_user;
   for (const Candidate& candidate : candidates) {
-    if (suits(results, candidate.user)) {
-      by_user[candidate.user].push_back(candidate.host);
-    }
+    by_user[candidate.user].push_back(candidate.host);
   }
   if (by_user.empty()) return std::nullopt;
   auto user =

@@ -22,9 +22,8 @@ struct Candidate {
 
 // Draws the host of a replica, uniformly over the users first and then over a
 // user's hosts, so that neither asking often nor registering many hosts raises
-// anybody's weight. random: two secret words. Returns nullopt if nobody suits.
-std::optional<HostId> draw_host(std::span<const Result> results,
-                                std::span<const Candidate> candidates,
+// anybody's weight. random: two secret words. nullopt: there are none.
+std::optional<HostId> draw_host(std::span<const Candidate> candidates,
                                 std::uint64_t random_user,
                                 std::uint64_t random_host);
 
