@@ -20,7 +20,7 @@ bool is_reserved_name(std::string_view name);
 
 class HostTable {
  public:
-  explicit HostTable(Store& store, std::size_t max_hosts_of_user = 1000);
+  HostTable(Store& store, std::size_t max_hosts_of_user);
 
   // Registering again changes the name (and platform) only. Throws denied for
   // the zero key and for a reserved name.

@@ -1,5 +1,7 @@
 #include "server/project_folder.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -41,6 +43,17 @@ void expect_new(const ProjectFolder& folder) {
 }
 
 }  // namespace
+
+std::vector<std::string> dataset_names(const ProjectFolder& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.datasets())) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 void make_project_folders(const ProjectFolder& folder) {
   for (const fs::path& path :

@@ -1,6 +1,9 @@
 // The folder of a project: where everything lies, and the keys.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "base/crypto.h"
 #include "base/file.h"
 #include "workunits/sealed.h"
@@ -25,10 +28,20 @@ struct ProjectFolder {
   fs::path lock() const { return root / "run" / "lock"; }
   // Held by a backup while it copies objects: none may be removed then.
   fs::path backup_lock() const { return root / "run" / "backup.lock"; }
+  // Of one data set: what the project knows of it, and some of its samples.
+  fs::path manifest(const std::string& name) const {
+    return datasets() / (name + ".json");
+  }
+  fs::path picture(const std::string& name) const {
+    return datasets() / (name + ".png");
+  }
   // Held while a data set is added: nobody removes one meanwhile.
   fs::path datasets_lock() const { return root / "run" / "datasets.lock"; }
   fs::path admin_socket() const { return root / "run" / "admin.sock"; }
 };
+
+// Of the data sets that there are.
+std::vector<std::string> dataset_names(const ProjectFolder& folder);
 
 struct ProjectKeys {
   PrivateKey project;

@@ -17,7 +17,7 @@ namespace quorate {
 
 class Scheduler {
  public:
-  using Answer = std::function<void(protocol::WorkReply)>;
+  using Answer = decltype(WaitingHost::answer);
 
   Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer);
 

@@ -1,6 +1,7 @@
 #include "server/serve.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <nlohmann/json.hpp>
 #include <signal.h>
 #include <unistd.h>
@@ -16,8 +17,6 @@
 #include "server/native_door.h"
 #include "server/page_routes.h"
 #include "server/project.h"
-
-#include <malloc.h>
 
 namespace quorate {
 namespace {

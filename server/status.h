@@ -12,10 +12,9 @@ namespace quorate::status {
 // {runs, hosts_active, results_in_progress, results_waiting,
 //  results_per_minute, roles_off}
 nlohmann::json summary(ProjectState& state);
-// progress: the share of its samples that is handed out; done: that is in the
-// model.
 // {run, state, waits, rule, version, results_assimilated, ..., accuracy,
-//  best_accuracy}; see docs/protocol.md.
+//  best_accuracy}; see docs/protocol.md. progress: the share of its samples
+// that is handed out; done: that is in the model.
 nlohmann::json run(ProjectState& state, const TrainingRun& training);
 // Fixed when it was created: lr, batch, rule settings, ...
 nlohmann::json settings(const Run& run);

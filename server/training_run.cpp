@@ -101,7 +101,7 @@ bool TrainingRun::is_handed_out() const {
 
 DatasetManifest load_manifest(const ProjectFolder& folder,
                               const std::string& name) {
-  fs::path path = folder.datasets() / (name + ".json");
+  fs::path path = folder.manifest(name);
   if (!is_dataset_name(name) || !fs::exists(path)) {
     throw Error(ErrorKind::usage,
                 fmt::format("data set \"{}\": there is none: add it with "

@@ -12,16 +12,6 @@ namespace {
 using nlohmann::json;
 using Names = std::vector<std::string>;
 
-Names datasets(const ProjectFolder& folder) {
-  Names names;
-  for (const auto& entry : fs::directory_iterator(folder.datasets())) {
-    if (entry.path().extension() == ".json") {
-      names.push_back(entry.path().stem().string());
-    }
-  }
-  return names;
-}
-
 // Only of a running server: to open a project for a press of the tab key would
 // take its lock, and long.
 Names rows(const ProjectFolder& folder, const std::string& command,
@@ -37,7 +27,7 @@ Names rows(const ProjectFolder& folder, const std::string& command,
 }
 
 Names names_of(const ProjectFolder& folder, const std::string& list) {
-  if (list == "datasets") return datasets(folder);
+  if (list == "datasets") return dataset_names(folder);
   if (list == "runs") return rows(folder, "train-list", "run");
   if (list == "hosts") return rows(folder, "hosts", "id");
   return {};

@@ -161,8 +161,8 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   load_keys(folder);
   FileLock adding = lock_for("dataset add " + name, folder.datasets_lock(),
                              "another data set is being added");
-  fs::path manifest_path = folder.datasets() / (name + ".json");
-  fs::path picture_path = folder.datasets() / (name + ".png");
+  fs::path manifest_path = folder.manifest(name);
+  fs::path picture_path = folder.picture(name);
   if (fs::exists(manifest_path)) {
     throw Error(ErrorKind::usage,
                 fmt::format("dataset add {}: there is one of this name: choose "
@@ -191,11 +191,10 @@ void list(const GlobalOptions& global) {
   ProjectFolder folder{global.folder};
   load_keys(folder);
   json rows = json::array();
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(folder.datasets())) {
-    if (entry.path().extension() != ".json") continue;
+  for (const std::string& name : dataset_names(folder)) {
+    fs::path path = folder.manifest(name);
     DatasetManifest manifest =
-        manifest_from_json(read_text_file(entry.path()), entry.path().string());
+        manifest_from_json(read_text_file(path), path.string());
     rows.push_back({{"name", manifest.name},
                     {"kind", manifest.kind},
                     {"sample", sample_text(manifest)},

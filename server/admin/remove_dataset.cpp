@@ -34,10 +34,8 @@ std::set<Hash> shards_of(const DatasetManifest& manifest) {
 std::set<Hash> shards_of_others(const ProjectFolder& folder,
                                 const std::string& name) {
   std::set<Hash> all;
-  for (const auto& entry : fs::directory_iterator(folder.datasets())) {
-    std::string other = entry.path().stem().string();
-    if (entry.path().extension() != ".json" || other == name) continue;
-    all.merge(shards_of(load_manifest(folder, other)));
+  for (const std::string& other : dataset_names(folder)) {
+    if (other != name) all.merge(shards_of(load_manifest(folder, other)));
   }
   return all;
 }
@@ -57,8 +55,8 @@ json remove_dataset(Project& project, const json& arguments) {
       lock_for(command, folder.datasets_lock(), "a data set is being added");
   std::set<Hash> needed = shards_of_others(folder, name);
   // First what names the shards: in between, they only take space.
-  fs::remove(folder.datasets() / (name + ".json"));
-  fs::remove(folder.datasets() / (name + ".png"));
+  fs::remove(folder.manifest(name));
+  fs::remove(folder.picture(name));
   sync_folder(folder.datasets());
   std::uint64_t removed = 0;
   std::uint64_t bytes = 0;

@@ -23,7 +23,7 @@ struct Table {
   }
 
   std::unique_ptr<Store> store = open_memory_store();
-  HostTable hosts{*store};
+  HostTable hosts{*store, 1000};
   PublicKey ann = filled<PublicKey>(1), bob = filled<PublicKey>(2);
 };
 
@@ -128,7 +128,7 @@ TEST_CASE("credit and last-seen times are in the store after flush()") {
   table.hosts.touch(*table.hosts.host(id), at(99), 99'000);
   CHECK(table.store->user(ann)->credit == 0);
   table.hosts.flush();
-  HostTable reloaded(*table.store);
+  HostTable reloaded(*table.store, 1000);
   CHECK(reloaded.host(id)->credit == 3.5);
   CHECK(reloaded.user(ann)->credit == 3.5);
   CHECK(reloaded.host(id)->last_seen == 99'000);
