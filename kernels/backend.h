@@ -5,7 +5,8 @@
 // Shapes that do not fit are bugs of the caller and abort. Views of one call
 // must not overlap unless an operation says so. Operations may run after their
 // call returns; those marked "waits" return when all earlier ones are done. A
-// backend is used by one thread at a time.
+// backend is used by one thread at a time. A device that fails, or vanishes,
+// makes any operation throw io; the backend is of no use then.
 //
 // Rejected: an interface per model ("evaluate this network"), which every
 // backend would have to write again for every layer, forward and backward.
@@ -17,6 +18,7 @@
 #include <span>
 #include <string>
 
+#include "kernels/operations.h"
 #include "kernels/tensor.h"
 
 namespace quorate {
@@ -27,32 +29,8 @@ struct DeviceInfo {
   std::string description;
 };
 
-enum class Transpose { no, yes };
-enum class Accumulate { no, yes };
-
-// Used by bit pattern, as shipped.
-struct SgdStep {
-  float learning_rate = 0.0F;
-  float momentum = 0.0F;
-  float weight_decay = 0.0F;
-};
-
-// How the windows of a convolution move over an image, alike in both
-// directions. So far: stride 1, one group.
-struct Convolution {
-  std::size_t stride = 1;
-  std::size_t padding = 0;  // zeros on every side of the image
-  std::size_t groups = 1;   // of channels, each a convolution of its own
-};
-
-// Square windows of at most kMaxPoolingSize, and how they move. Taps beyond the
-// image do not count; padding is at most half the size.
-inline constexpr std::size_t kMaxPoolingSize = 16;
-struct Pooling {
-  std::size_t size = 2;
-  std::size_t stride = 2;
-  std::size_t padding = 0;
-};
+// Rows of a table, classes, tokens: one per row of what they belong to.
+using Indices = std::span<const std::uint32_t>;
 
 class Backend {
  public:
@@ -71,15 +49,18 @@ class Backend {
   // Waits.
   virtual void download(ConstView from, std::span<float> to) = 0;
 
-  // c = op(a) op(b), or c + that: op(a) (M,K), op(b) (K,N), c (M,N). Sums over
-  // k in segments of 256, in order (section 3). Not both may be transposed.
-  virtual void matmul(ConstView a, Transpose transpose_a, ConstView b,
-                      Transpose transpose_b, View c, Accumulate accumulate) = 0;
+  // --- Products (sections 3 and 4).
 
-  // Images are (N,H,W,C), weights (KH,KW,C,O). Section 4.
-  // y (N,OH,OW,O), OH = H + 2 padding - KH + 1 at stride 1; so OW.
-  virtual void conv2d(ConstView x, ConstView w, const Convolution& how,
-                      View y) = 0;
+  // c = op(a) op(b), then the epilogue: op(a) (M,K), op(b) (K,N), c (M,N). Sums
+  // over k in segments of 256, in order. Not both may be transposed.
+  virtual void matmul(ConstView a, Transpose transpose_a, ConstView b,
+                      Transpose transpose_b, View c,
+                      const Epilogue& then = {}) = 0;
+
+  // Images are (N,H,W,C), weights (KH,KW,C/groups,O).
+  // y (N,OH,OW,O), OH = (H + 2 padding - KH) / stride + 1 rounded down; so OW.
+  virtual void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
+                      const Epilogue& then = {}) = 0;
   // dx, shaped as x, from dy, shaped as y.
   virtual void conv2d_input_gradient(ConstView dy, ConstView w,
                                      const Convolution& how, View dx) = 0;
@@ -87,45 +68,101 @@ class Backend {
   virtual void conv2d_weight_gradient(ConstView x, ConstView dy,
                                       const Convolution& how, View dw) = 0;
 
+  // Causal self-attention. qkv (B,T,3C): of each position its query, key and
+  // value side by side, each of `heads` heads of C/heads channels; y (B,T,C);
+  // weights (B,heads,T,T): the softmax of the scores, +0 above the diagonal.
+  virtual void attention(ConstView qkv, std::size_t heads, float scale,
+                         View weights, View y) = 0;
+  // dqkv, shaped as qkv, from the weights of the same and dy, shaped as y.
+  virtual void attention_gradient(ConstView qkv, ConstView weights,
+                                  ConstView dy, std::size_t heads, float scale,
+                                  View dqkv) = 0;
+
+  // --- Windows and pixels (section 7).
+
   // x (N,H,W,C) -> y (N,OH,OW,C), OH = (H + 2 padding - size) / stride + 1
-  // rounded down; so OW. Section 7, "max pooling".
+  // rounded down; so OW.
   virtual void max_pool2d(ConstView x, const Pooling& how, View y) = 0;
   // dx, shaped as x, from x and dy, shaped as y.
   virtual void max_pool2d_gradient(ConstView x, ConstView dy,
                                    const Pooling& how, View dx) = 0;
+  // Sums times `reciprocal`, as shipped: 1 / size^2.
+  virtual void average_pool2d(ConstView x, const Pooling& how, float reciprocal,
+                              View y) = 0;
+  virtual void average_pool2d_gradient(ConstView dy, const Pooling& how,
+                                       float reciprocal, View dx) = 0;
+  // x (N,P,C) -> y (N,C): the sum over the pixels times `reciprocal`, 1 / P.
+  virtual void mean_pixels(ConstView x, float reciprocal, View y) = 0;
+  virtual void mean_pixels_gradient(ConstView dy, float reciprocal,
+                                    View dx) = 0;
+
+  // --- Normalization (section 7). x, y (N,P,C), gamma, beta (C).
+
+  // mean, variance (N,groups): of each group of each image; written.
+  virtual void normalize(ConstView x, ConstView gamma, ConstView beta,
+                         const Normalization& how, View y, View mean,
+                         View variance) = 0;
+  // The same with statistics from elsewhere.
+  virtual void normalize_with(ConstView x, ConstView mean, ConstView variance,
+                              ConstView gamma, ConstView beta,
+                              const Normalization& how, View y) = 0;
+  // From x, the statistics that normalize() found, and dy: dx, shaped as x,
+  // and dgamma, dbeta (C). dx may be dy.
+  virtual void normalize_gradient(ConstView x, ConstView dy, ConstView mean,
+                                  ConstView variance, ConstView gamma,
+                                  ConstView beta, const Normalization& how,
+                                  View dx, View dgamma, View dbeta) = 0;
+
+  // --- Rows and tables (sections 5 and 7).
 
   // x (rows,cols) += bias (cols).
   virtual void add_bias(View x, ConstView bias) = 0;
-  // y (cols) = the sum of the rows of x (rows,cols), in R2 order (section 5).
+  // y (cols) = the sum of the rows of x (rows,cols), in R2 order.
   virtual void sum_rows(ConstView x, View y) = 0;
-  // The sum of all elements in R1 order (section 5). Waits.
+  // The sum of all elements in R1 order. Waits.
   virtual float sum(ConstView x) = 0;
-
-  // Element by element; y, dx may be any of the inputs.
-  virtual void relu(ConstView x, View y) = 0;
-  // dx = dy where x > 0, else +0.
-  virtual void relu_gradient(ConstView x, ConstView dy, View dx) = 0;
-  virtual void exp(ConstView x, View y) = 0;
-  virtual void log(ConstView x, View y) = 0;
-  // y = a - b.
-  virtual void subtract(ConstView a, ConstView b, View y) = 0;
-
+  // sums[i] = R1 dot(x[i], x[i]). Waits.
+  virtual void sums_of_squares(std::span<const ConstView> x,
+                               std::span<float> sums) = 0;
+  // y (rows,C): row ids[r] of table (V,C). Ids are below V.
+  virtual void embedding(ConstView table, Indices ids, View y) = 0;
+  // dtable (V,C), or what was there plus that: of each row the sum of the rows
+  // of dy (rows,C) that came from it.
+  virtual void embedding_gradient(Indices ids, ConstView dy, View dtable,
+                                  Accumulate accumulate) = 0;
   // For each row of logits (rows,cols) and its target in [0,cols):
   // losses (rows) = -log softmax(row)[target], and
   // dlogits (rows,cols) = (softmax(row) - one-hot(target)) * scale.
-  // Section 7, "softmax row" and "cross entropy".
-  virtual void softmax_cross_entropy(ConstView logits,
-                                     std::span<const std::uint8_t> targets,
+  // dlogits may be logits.
+  virtual void softmax_cross_entropy(ConstView logits, Indices targets,
                                      float scale, View losses,
                                      View dlogits) = 0;
   // How many rows have their greatest element, the first of equals, at the
   // target. Waits.
-  virtual std::size_t count_correct(ConstView logits,
-                                    std::span<const std::uint8_t> targets) = 0;
+  virtual std::size_t count_correct(ConstView logits, Indices targets) = 0;
 
-  // One step of SGD on weights w with gradients g and velocities v, all of one
-  // shape. Section 7, "SGD".
+  // --- Element by element; outputs may be inputs.
+
+  virtual void map(Function f, ConstView x, View y) = 0;
+  // dx = dy f'(x), for tanh, sigmoid, relu, gelu and silu.
+  virtual void map_gradient(Function f, ConstView x, ConstView dy, View dx) = 0;
+  virtual void add(ConstView a, ConstView b, View y) = 0;
+  // y = a - b.
+  virtual void subtract(ConstView a, ConstView b, View y) = 0;
+  virtual void scale(ConstView x, float factor, View y) = 0;
+  // y = fma(rate, sub(mul(x, factor), y), y): running statistics.
+  virtual void move_towards(ConstView x, float factor, float rate, View y) = 0;
+  // Forward of x and backward of dy alike.
+  virtual void dropout(ConstView x, const Dropout& how, View y) = 0;
+
+  // --- Optimisers (section 7).
+
+  // One step on weights w with gradients g, all arrays of one shape. v:
+  // velocities.
   virtual void sgd(View w, ConstView g, View v, const SgdStep& step) = 0;
+  // m, v: first and second moments.
+  virtual void adamw(View w, ConstView g, View m, View v,
+                     const AdamWStep& step) = 0;
   // True if no element is NaN or infinite. Waits.
   virtual bool all_finite(ConstView x) = 0;
 };

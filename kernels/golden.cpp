@@ -42,8 +42,7 @@ std::uint64_t hash_of(Backend& backend, ConstView view) {
 }
 
 // A function of one argument, over bit patterns 65537 apart.
-std::uint64_t function_hash(Backend& backend,
-                            void (Backend::*function)(ConstView, View)) {
+std::uint64_t function_hash(Backend& backend, Function f) {
   constexpr std::uint32_t kCount = 65536;
   std::vector<float> values(kCount);
   for (std::uint32_t i = 0; i < kCount; ++i) {
@@ -52,7 +51,7 @@ std::uint64_t function_hash(Backend& backend,
   Tensor x = backend.tensor({kCount});
   Tensor y = backend.tensor({kCount});
   backend.upload(x.view(), values);
-  (backend.*function)(x.view(), y.view());
+  backend.map(f, x.view(), y.view());
   return hash_of(backend, y.view());
 }
 
@@ -66,8 +65,7 @@ std::uint64_t product_hash(Backend& backend, Transpose transpose_a,
   Tensor a = uniform_tensor(backend, at ? Shape{kK, kM} : Shape{kM, kK}, 1);
   Tensor b = uniform_tensor(backend, bt ? Shape{kN, kK} : Shape{kK, kN}, 2);
   Tensor c = backend.tensor({kM, kN});
-  backend.matmul(a.view(), transpose_a, b.view(), transpose_b, c.view(),
-                 Accumulate::no);
+  backend.matmul(a.view(), transpose_a, b.view(), transpose_b, c.view());
   return hash_of(backend, c.view());
 }
 
@@ -116,8 +114,14 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
   ConvolutionHashes convolution = convolution_hashes(backend);
   Tensor summed = uniform_tensor(backend, {100003}, 3);
   return {
-      {"exp", 0xe479d2bbb12c35ac, function_hash(backend, &Backend::exp)},
-      {"log", 0x44a8006bc5ec078a, function_hash(backend, &Backend::log)},
+      {"exp", 0xe479d2bbb12c35ac, function_hash(backend, Function::exp)},
+      {"log", 0x44a8006bc5ec078a, function_hash(backend, Function::log)},
+      {"tanh", 0x5ca48efc9e15a574, function_hash(backend, Function::tanh)},
+      {"sigmoid", 0x7da94cb4b69040bf,
+       function_hash(backend, Function::sigmoid)},
+      {"erf", 0x951aa307ec6980cc, function_hash(backend, Function::erf)},
+      {"rsqrt", 0x3d6ec720ab3e20f5, function_hash(backend, Function::rsqrt)},
+      {"gelu", 0x34e062d0ce88b2cb, function_hash(backend, Function::gelu)},
       {"A B", 0x01484c8390d86264, product_hash(backend, no, no)},
       {"A^T B", 0x6582a4f8674576c1, product_hash(backend, yes, no)},
       {"A B^T", 0x8b498bc51f647ad4, product_hash(backend, no, yes)},

@@ -18,6 +18,25 @@ struct AlignedDelete {
 using AlignedFloats = std::unique_ptr<float[], AlignedDelete>;
 AlignedFloats allocate_aligned(std::size_t count);
 
+// Memory that is kept from call to call and grows.
+class HostBuffer {
+ public:
+  // Room for `count` floats, whatever they hold. Throws io if there is not
+  // enough.
+  float* of(std::size_t count) {
+    if (count > size_) {
+      data_ = nullptr;  // first, or both would exist at once
+      data_ = allocate_aligned(count);
+      size_ = count;
+    }
+    return data_.get();
+  }
+
+ private:
+  AlignedFloats data_;
+  std::size_t size_ = 0;
+};
+
 class HostMemory final : public Memory {
  public:
   // All +0. Throws io if there is not enough.

@@ -18,6 +18,9 @@ MatmulSizes matmul_sizes(const ConstView& a, Transpose transpose_a,
                          const ConstView& b, Transpose transpose_b,
                          const View& c);
 
+// Aborts unless what it adds fits a product (rows,cols).
+void check_epilogue(const Epilogue& then, std::size_t rows, std::size_t cols);
+
 struct MatrixSizes {
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -26,11 +29,16 @@ MatrixSizes matrix_sizes(const Shape& shape);
 // x (rows,cols) with one value per column.
 MatrixSizes column_sizes(const Shape& x, const Shape& per_column);
 // logits (rows,cols) with a target below cols per row.
-MatrixSizes target_sizes(const Shape& logits,
-                         std::span<const std::uint8_t> targets);
-MatrixSizes cross_entropy_sizes(const Shape& logits,
-                                std::span<const std::uint8_t> targets,
+MatrixSizes target_sizes(const Shape& logits, Indices targets);
+MatrixSizes cross_entropy_sizes(const Shape& logits, Indices targets,
                                 const Shape& losses, const Shape& dlogits);
+
+struct EmbeddingSizes {
+  std::size_t symbols = 0;   // rows of the table
+  std::size_t rows = 0;      // ids
+  std::size_t channels = 0;  // of each
+};
+EmbeddingSizes embedding_sizes(const Shape& table, Indices ids, const Shape& y);
 
 // Of an array (N,H,W,C).
 struct ImageSizes {
@@ -50,12 +58,17 @@ struct ConvolutionSizes {
   ImageSizes out;
   std::size_t kernel_height = 0;
   std::size_t kernel_width = 0;
+  std::size_t stride = 1;
   std::size_t padding = 0;
+  std::size_t groups = 1;
 
-  // Sizes of the weights as a matrix (rows,cols): taps times channels, and
-  // channels of the output.
+  // Channels of one group.
+  std::size_t in_channels() const { return in.channels / groups; }
+  std::size_t out_channels() const { return out.channels / groups; }
+  // Sizes of the weights as a matrix (rows,cols): taps times the channels of a
+  // group, and channels of the output.
   std::size_t weight_rows() const {
-    return kernel_height * kernel_width * in.channels;
+    return kernel_height * kernel_width * in_channels();
   }
   std::size_t weight_cols() const { return out.channels; }
 };
@@ -67,6 +80,34 @@ struct PoolingSizes {
   ImageSizes out;
 };
 PoolingSizes pooling_sizes(const Shape& x, const Pooling& how, const Shape& y);
+
+struct AttentionSizes {
+  std::size_t batch = 0;
+  std::size_t length = 0;  // T, positions
+  std::size_t heads = 0;
+  std::size_t head_size = 0;
+
+  std::size_t channels() const { return heads * head_size; }
+};
+AttentionSizes attention_sizes(const Shape& qkv, std::size_t heads,
+                               const Shape& weights, const Shape& y);
+
+// Of an array (N,P,C).
+struct PixelSizes {
+  std::size_t images = 0;
+  std::size_t pixels = 0;  // of one image
+  std::size_t channels = 0;
+
+  std::size_t image() const { return pixels * channels; }
+};
+PixelSizes pixel_sizes(const Shape& x);
+// x (N,P,C) with one value per image and channel.
+PixelSizes pixel_mean_sizes(const Shape& x, const Shape& means);
+// x, y (N,P,C), statistics (N,groups), gamma and beta (C).
+PixelSizes normalization_sizes(const Shape& x, const Shape& y,
+                               const Normalization& how, const Shape& mean,
+                               const Shape& variance, const Shape& gamma,
+                               const Shape& beta);
 
 // The number of elements that both have.
 std::size_t common_count(const Shape& x, const Shape& y);

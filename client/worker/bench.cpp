@@ -52,8 +52,7 @@ protocol::BenchReport bench_product(Backend& backend, const Clock& clock,
   Tensor c = backend.tensor({M, N});
   float last = 0;
   double products = rate(clock, [&] {
-    backend.matmul(a.view(), Transpose::no, b.view(), Transpose::no, c.view(),
-                   Accumulate::no);
+    backend.matmul(a.view(), Transpose::no, b.view(), Transpose::no, c.view());
     backend.download(c.view().part(0, {1}), {&last, 1});  // waits
   });
   double operations = 2.0 * static_cast<double>(M * N * K);

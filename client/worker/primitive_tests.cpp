@@ -58,7 +58,7 @@ float fused(Backend& backend, const Triple& triple) {
   Tensor right = tensor_of(backend, {2, 1}, {1.0F, float_of_bits(triple.b)});
   Tensor product = backend.tensor({1, 1});
   backend.matmul(left.view(), Transpose::no, right.view(), Transpose::no,
-                 product.view(), Accumulate::no);
+                 product.view());
   float value = 0;
   backend.download(product.view(), {&value, 1});
   return value;
@@ -79,7 +79,7 @@ float reciprocal(Backend& backend, std::size_t n) {
   Tensor logits = backend.tensor({1, n});
   Tensor losses = backend.tensor({1});
   Tensor gradient = backend.tensor({1, n});
-  const std::uint8_t target = 0;
+  const std::uint32_t target = 0;
   backend.softmax_cross_entropy(logits.view(), {&target, 1}, 1.0F,
                                 losses.view(), gradient.view());
   std::vector<float> values(n);

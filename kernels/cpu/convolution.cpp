@@ -119,14 +119,6 @@ void gather_patches(const Patches& patches, std::size_t first,
   }
 }
 
-float* Convolver::Buffer::of(std::size_t count) {
-  if (count > size) {
-    data = allocate_aligned(count);
-    size = count;
-  }
-  return data.get();
-}
-
 Convolver::Convolver(ThreadPool& pool, const MatmulKernels& matmul,
                      const ElementwiseKernels& elementwise,
                      const std::vector<AlignedFloats>& scratch)

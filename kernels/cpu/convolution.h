@@ -51,13 +51,6 @@ class Convolver {
                        const float* dy, float* dw);
 
  private:
-  // Memory that is kept from call to call and grows.
-  struct Buffer {
-    AlignedFloats data;
-    std::size_t size = 0;
-    float* of(std::size_t count);
-  };
-
   // out (patches.rows(), cols) = patches times weights.
   void multiply(const Patches& patches, const float* weights, std::size_t cols,
                 float* out);
@@ -70,9 +63,9 @@ class Convolver {
   const MatmulKernels& matmul_;
   const ElementwiseKernels& elementwise_;
   const std::vector<AlignedFloats>& scratch_;
-  std::vector<Buffer> patches_;  // of each thread
-  Buffer partials_;
-  Buffer weights_;
+  std::vector<HostBuffer> patches_;  // of each thread
+  HostBuffer partials_;
+  HostBuffer weights_;
 };
 
 }  // namespace quorate

@@ -15,6 +15,7 @@
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/float_environment.h"
 #include "kernels/host_memory.h"
+#include "kernels/reference/reference_backend.h"
 #include "kernels/shapes.h"
 
 namespace quorate {
@@ -68,40 +69,46 @@ class CpuBackend final : public Backend {
   }
 
   void matmul(ConstView a, Transpose transpose_a, ConstView b,
-              Transpose transpose_b, View c, Accumulate accumulate) override {
+              Transpose transpose_b, View c, const Epilogue& then) override {
     MatmulSizes sizes = matmul_sizes(a, transpose_a, b, transpose_b, c);
+    check_epilogue(then, sizes.rows, sizes.cols);
     std::size_t count = sizes.rows * sizes.cols;
     if (count == 0) return;
     float* out = host_data(c);
-    // The old content is added to the whole sum, so that is made apart.
-    AlignedFloats apart;
-    if (accumulate == Accumulate::yes) apart = allocate_aligned(count);
-    float* product = apart ? apart.get() : out;
+    // What is added may be the old content of c: then the sum is made apart.
+    bool in_place = then.addend && host_data(*then.addend) == out;
+    float* product = in_place ? apart_.of(count) : out;
     if (sizes.depth == 0) {
       std::fill_n(product, count, 0.0F);
     } else {
       multiply(arrange_product(sizes, host_data(a), transpose_a, host_data(b),
                                transpose_b, product, matmul_.lanes));
     }
-    if (apart) map(out, product, out, count, elementwise_.add);
+    finish({sizes.rows, sizes.cols}, then, product, out);
   }
 
-  void conv2d(ConstView x, ConstView w, const Convolution& how,
-              View y) override {
-    convolver_.forward(convolution_sizes(x.shape, w.shape, how, y.shape),
-                       host_data(x), host_data(w), host_data(y));
+  void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
+              const Epilogue& then) override {
+    ConvolutionSizes n = convolution_sizes(x.shape, w.shape, how, y.shape);
+    if (!is_plain(n)) return plain_->conv2d(x, w, how, y, then);
+    MatrixSizes out{n.out.pixels(), n.out.channels};
+    check_epilogue(then, out.rows, out.cols);
+    bool in_place = then.addend && host_data(*then.addend) == host_data(y);
+    float* product = in_place ? apart_.of(y.shape.count()) : host_data(y);
+    convolver_.forward(n, host_data(x), host_data(w), product);
+    finish(out, then, product, host_data(y));
   }
   void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
                              View dx) override {
-    convolver_.input_gradient(
-        convolution_sizes(dx.shape, w.shape, how, dy.shape), host_data(dy),
-        host_data(w), host_data(dx));
+    ConvolutionSizes n = convolution_sizes(dx.shape, w.shape, how, dy.shape);
+    if (!is_plain(n)) return plain_->conv2d_input_gradient(dy, w, how, dx);
+    convolver_.input_gradient(n, host_data(dy), host_data(w), host_data(dx));
   }
   void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
                               View dw) override {
-    convolver_.weight_gradient(
-        convolution_sizes(x.shape, dw.shape, how, dy.shape), host_data(x),
-        host_data(dy), host_data(dw));
+    ConvolutionSizes n = convolution_sizes(x.shape, dw.shape, how, dy.shape);
+    if (!is_plain(n)) return plain_->conv2d_weight_gradient(x, dy, how, dw);
+    convolver_.weight_gradient(n, host_data(x), host_data(dy), host_data(dw));
   }
 
   void max_pool2d(ConstView x, const Pooling& how, View y) override {
@@ -165,29 +172,90 @@ class CpuBackend final : public Backend {
     return total.total();
   }
 
-  void relu(ConstView x, View y) override {
-    map(host_data(x), host_data(y), common_count(x.shape, y.shape),
-        elementwise_.relu);
+  void map(Function f, ConstView x, View y) override {
+    apply(host_data(x), host_data(y), common_count(x.shape, y.shape),
+          elementwise_.functions[static_cast<std::size_t>(f)]);
   }
-  void relu_gradient(ConstView x, ConstView dy, View dx) override {
-    map(host_data(x), host_data(dy), host_data(dx),
-        common_count(x.shape, dy.shape, dx.shape), elementwise_.relu_gradient);
+  void map_gradient(Function f, ConstView x, ConstView dy, View dx) override {
+    auto gradient = elementwise_.gradients[static_cast<std::size_t>(f)];
+    check(gradient != nullptr, "a function that has a gradient");
+    apply(host_data(x), host_data(dy), host_data(dx),
+          common_count(x.shape, dy.shape, dx.shape), gradient);
   }
-  void exp(ConstView x, View y) override {
-    map(host_data(x), host_data(y), common_count(x.shape, y.shape),
-        elementwise_.exp);
-  }
-  void log(ConstView x, View y) override {
-    map(host_data(x), host_data(y), common_count(x.shape, y.shape),
-        elementwise_.log);
+  void add(ConstView a, ConstView b, View y) override {
+    apply(host_data(a), host_data(b), host_data(y),
+          common_count(a.shape, b.shape, y.shape), elementwise_.add);
   }
   void subtract(ConstView a, ConstView b, View y) override {
-    map(host_data(a), host_data(b), host_data(y),
-        common_count(a.shape, b.shape, y.shape), elementwise_.subtract);
+    apply(host_data(a), host_data(b), host_data(y),
+          common_count(a.shape, b.shape, y.shape), elementwise_.subtract);
+  }
+  void scale(ConstView x, float factor, View y) override {
+    plain_->scale(x, factor, y);
+  }
+  void move_towards(ConstView x, float factor, float rate, View y) override {
+    plain_->move_towards(x, factor, rate, y);
+  }
+  void dropout(ConstView x, const Dropout& how, View y) override {
+    plain_->dropout(x, how, y);
   }
 
-  void softmax_cross_entropy(ConstView logits,
-                             std::span<const std::uint8_t> targets, float scale,
+  void attention(ConstView qkv, std::size_t heads, float scale, View weights,
+                 View y) override {
+    plain_->attention(qkv, heads, scale, weights, y);
+  }
+  void attention_gradient(ConstView qkv, ConstView weights, ConstView dy,
+                          std::size_t heads, float scale, View dqkv) override {
+    plain_->attention_gradient(qkv, weights, dy, heads, scale, dqkv);
+  }
+  void average_pool2d(ConstView x, const Pooling& how, float reciprocal,
+                      View y) override {
+    plain_->average_pool2d(x, how, reciprocal, y);
+  }
+  void average_pool2d_gradient(ConstView dy, const Pooling& how,
+                               float reciprocal, View dx) override {
+    plain_->average_pool2d_gradient(dy, how, reciprocal, dx);
+  }
+  void mean_pixels(ConstView x, float reciprocal, View y) override {
+    plain_->mean_pixels(x, reciprocal, y);
+  }
+  void mean_pixels_gradient(ConstView dy, float reciprocal, View dx) override {
+    plain_->mean_pixels_gradient(dy, reciprocal, dx);
+  }
+  void normalize(ConstView x, ConstView gamma, ConstView beta,
+                 const Normalization& how, View y, View mean,
+                 View variance) override {
+    plain_->normalize(x, gamma, beta, how, y, mean, variance);
+  }
+  void normalize_with(ConstView x, ConstView mean, ConstView variance,
+                      ConstView gamma, ConstView beta, const Normalization& how,
+                      View y) override {
+    plain_->normalize_with(x, mean, variance, gamma, beta, how, y);
+  }
+  void normalize_gradient(ConstView x, ConstView dy, ConstView mean,
+                          ConstView variance, ConstView gamma, ConstView beta,
+                          const Normalization& how, View dx, View dgamma,
+                          View dbeta) override {
+    plain_->normalize_gradient(x, dy, mean, variance, gamma, beta, how, dx,
+                               dgamma, dbeta);
+  }
+  void sums_of_squares(std::span<const ConstView> x,
+                       std::span<float> sums) override {
+    plain_->sums_of_squares(x, sums);
+  }
+  void embedding(ConstView table, Indices ids, View y) override {
+    plain_->embedding(table, ids, y);
+  }
+  void embedding_gradient(Indices ids, ConstView dy, View dtable,
+                          Accumulate accumulate) override {
+    plain_->embedding_gradient(ids, dy, dtable, accumulate);
+  }
+  void adamw(View w, ConstView g, View m, View v,
+             const AdamWStep& step) override {
+    plain_->adamw(w, g, m, v, step);
+  }
+
+  void softmax_cross_entropy(ConstView logits, Indices targets, float scale,
                              View losses, View dlogits) override {
     MatrixSizes n =
         cross_entropy_sizes(logits.shape, targets, losses.shape, dlogits.shape);
@@ -195,23 +263,25 @@ class CpuBackend final : public Backend {
     float* loss = host_data(losses);
     float* dx = host_data(dlogits);
     std::vector<float> sums(n.rows);
+    std::vector<float> at_targets(n.rows);
     std::vector<float> maxima(n.rows);
     for_rows(n, [&](std::size_t row) {
       std::size_t at = row * n.cols;
+      at_targets[row] = x[at + targets[row]];
       ReductionKernels::SoftmaxRow result =
           reduction_.softmax_row(x + at, n.cols, targets[row], scale, dx + at);
       sums[row] = result.sum;
       maxima[row] = result.maximum;
     });
     CanonicalFloatMode mode;
-    elementwise_.log(sums.data(), loss, n.rows);
+    elementwise_.functions[static_cast<std::size_t>(Function::log)](
+        sums.data(), loss, n.rows);
     for (std::size_t row = 0; row < n.rows; ++row) {
-      loss[row] = loss[row] + maxima[row] - x[row * n.cols + targets[row]];
+      loss[row] = loss[row] + maxima[row] - at_targets[row];
     }
   }
 
-  std::size_t count_correct(ConstView logits,
-                            std::span<const std::uint8_t> targets) override {
+  std::size_t count_correct(ConstView logits, Indices targets) override {
     MatrixSizes n = target_sizes(logits.shape, targets);
     const float* x = host_data(logits);
     std::atomic<std::size_t> correct = 0;
@@ -280,16 +350,39 @@ class CpuBackend final : public Backend {
   }
 
   using Map1 = void (*)(const float*, float*, std::size_t);
-  void map(const float* x, float* y, std::size_t count, Map1 f) {
+  void apply(const float* x, float* y, std::size_t count, Map1 f) {
     for_pieces(count,
                [=](std::size_t i, std::size_t n) { f(x + i, y + i, n); });
   }
   using Map2 = void (*)(const float*, const float*, float*, std::size_t);
-  void map(const float* x, const float* y, float* z, std::size_t count,
-           Map2 f) {
+  void apply(const float* x, const float* y, float* z, std::size_t count,
+             Map2 f) {
     for_pieces(count, [=](std::size_t i, std::size_t n) {
       f(x + i, y + i, z + i, n);
     });
+  }
+
+  static bool is_plain(const ConvolutionSizes& n) {
+    return n.stride == 1 && n.groups == 1;
+  }
+
+  // The epilogue of a product (n.rows, n.cols), on its way to `out`.
+  void finish(const MatrixSizes& n, const Epilogue& then, float* product,
+              float* out) {
+    std::size_t count = n.rows * n.cols;
+    if (then.bias) {
+      const float* bias = host_data(*then.bias);
+      for_rows(n, [&](std::size_t row) {
+        float* at = product + row * n.cols;
+        elementwise_.add(at, bias, at, n.cols);
+      });
+    }
+    if (then.addend) {
+      apply(host_data(*then.addend), product, out, count, elementwise_.add);
+    }
+    if (!then.relu) return;
+    apply(out, out, count,
+          elementwise_.functions[static_cast<std::size_t>(Function::relu)]);
   }
 
   void multiply(const Product& product) {
@@ -308,6 +401,8 @@ class CpuBackend final : public Backend {
   std::vector<AlignedFloats> scratch_;  // of each thread
   ThreadPool pool_;
   Convolver convolver_;  // uses the members above
+  HostBuffer apart_;
+  std::unique_ptr<Backend> plain_ = make_reference_backend();
 };
 
 }  // namespace

@@ -27,24 +27,59 @@ void pixels(const std::uint8_t* x, float* y, std::size_t n) {
   }
 }
 
-void relu(const float* x, float* y, std::size_t n) {
-  map(x, y, n, [](FloatVec v) HWY_ATTR {
-    return hn::IfThenZeroElse(hn::Le(v, hn::Zero(kF)), v);
-  });
-}
-
-void relu_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
-  map(x, dy, dx, n, [](FloatVec v, FloatVec dv) HWY_ATTR {
-    return hn::IfThenElseZero(hn::Gt(v, hn::Zero(kF)), dv);
-  });
-}
-
 void exp(const float* x, float* y, std::size_t n) {
-  map(x, y, n, [](FloatVec v) HWY_ATTR { return vector_exp(v); });
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_exp(v); });
+}
+void log(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_log(v); });
+}
+void tanh(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_tanh(v); });
+}
+void sigmoid(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_sigmoid(v); });
+}
+void erf(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_erf(v); });
+}
+void rsqrt(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_rsqrt(v); });
+}
+void relu(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_relu(v); });
+}
+void gelu(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_gelu(v); });
+}
+void silu(const float* x, float* y, std::size_t n) {
+  map(x, y, n, [](FloatVec v) HWY_ATTR { return canonical_silu(v); });
 }
 
-void log(const float* x, float* y, std::size_t n) {
-  map(x, y, n, [](FloatVec v) HWY_ATTR { return vector_log(v); });
+void tanh_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec d) HWY_ATTR {
+    return canonical_tanh_gradient(v, d);
+  });
+}
+void sigmoid_gradient(const float* x, const float* dy, float* dx,
+                      std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec d) HWY_ATTR {
+    return canonical_sigmoid_gradient(v, d);
+  });
+}
+void relu_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec d) HWY_ATTR {
+    return canonical_relu_gradient(v, d);
+  });
+}
+void gelu_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec d) HWY_ATTR {
+    return canonical_gelu_gradient(v, d);
+  });
+}
+void silu_gradient(const float* x, const float* dy, float* dx, std::size_t n) {
+  map(x, dy, dx, n, [](FloatVec v, FloatVec d) HWY_ATTR {
+    return canonical_silu_gradient(v, d);
+  });
 }
 
 void add(const float* a, const float* b, float* y, std::size_t n) {
@@ -88,7 +123,7 @@ void sgd(float* w, const float* g, float* v, const SgdStep& step,
 }
 
 bool all_finite(const float* x, std::size_t n) {
-  const IntVec exponent = integer(kInfinity);
+  const IntVec exponent = integer(0x7f800000);
   const std::size_t lanes = hn::Lanes(kF);
   IntVec most = hn::Zero(kI);
   std::size_t i = 0;
@@ -101,7 +136,14 @@ bool all_finite(const float* x, std::size_t n) {
 }
 
 constexpr ElementwiseKernels kTable = {
-    pixels, relu, relu_gradient, exp, log, add, subtract, sgd, all_finite};
+    pixels,
+    {exp, log, tanh, sigmoid, erf, rsqrt, relu, gelu, silu},
+    {nullptr, nullptr, tanh_gradient, sigmoid_gradient, nullptr, nullptr,
+     relu_gradient, gelu_gradient, silu_gradient},
+    add,
+    subtract,
+    sgd,
+    all_finite};
 
 }  // namespace
 

@@ -15,11 +15,12 @@ namespace quorate {
 // Functions on arrays of n elements; outputs may be inputs.
 struct ElementwiseKernels {
   void (*pixels)(const std::uint8_t* x, float* y, std::size_t n);
-  void (*relu)(const float* x, float* y, std::size_t n);
-  void (*relu_gradient)(const float* x, const float* dy, float* dx,
-                        std::size_t n);
-  void (*exp)(const float* x, float* y, std::size_t n);
-  void (*log)(const float* x, float* y, std::size_t n);
+  // In the order of Function; gradients that no network uses are null.
+  using Map = void (*)(const float* x, float* y, std::size_t n);
+  using Gradient = void (*)(const float* x, const float* dy, float* dx,
+                            std::size_t n);
+  Map functions[kFunctionCount];
+  Gradient gradients[kFunctionCount];
   void (*add)(const float* a, const float* b, float* y, std::size_t n);
   void (*subtract)(const float* a, const float* b, float* y, std::size_t n);
   void (*sgd)(float* w, const float* g, float* v, const SgdStep& step,

@@ -116,7 +116,7 @@ ReductionKernels::SoftmaxRow softmax_row(const float* x, std::size_t n,
   float m = maximum(x, n);
   const FloatVec m_all = hn::Set(kF, m);
   map(x, dx, n,
-      [=](FloatVec v) HWY_ATTR { return vector_exp(hn::Sub(v, m_all)); });
+      [=](FloatVec v) HWY_ATTR { return canonical_exp(hn::Sub(v, m_all)); });
   float s = sum(dx, n);
   float r = 1.0F / s;
   float at_target = (dx[target] * r - 1.0F) * scale;

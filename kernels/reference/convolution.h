@@ -1,5 +1,4 @@
-// Convolution and pooling as plain loops (docs/numerics.md, sections 4 and 7),
-// on host pointers.
+// Convolution as plain loops (docs/numerics.md, section 4), on host pointers.
 #pragma once
 
 #include "kernels/shapes.h"
@@ -12,10 +11,5 @@ void conv2d_input_gradient(const ConvolutionSizes& n, const float* dy,
                            const float* w, float* dx);
 void conv2d_weight_gradient(const ConvolutionSizes& n, const float* x,
                             const float* dy, float* dw);
-
-void max_pool2d(const PoolingSizes& n, const Pooling& how, const float* x,
-                float* y);
-void max_pool2d_gradient(const PoolingSizes& n, const Pooling& how,
-                         const float* x, const float* dy, float* dx);
 
 }  // namespace quorate::reference

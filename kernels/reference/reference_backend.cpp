@@ -5,17 +5,21 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "kernels/elementary.h"
 #include "kernels/float_environment.h"
 #include "kernels/host_memory.h"
+#include "kernels/reference/attention.h"
 #include "kernels/reference/convolution.h"
+#include "kernels/reference/normalization.h"
+#include "kernels/reference/pooling.h"
+#include "kernels/reference/row_sum.h"
+#include "kernels/reference/scalar_functions.h"
 #include "kernels/reference/segment_sum.h"
+#include "kernels/reference/tables.h"
 #include "kernels/shapes.h"
 
 namespace quorate {
 namespace {
 
-constexpr std::size_t kRowSegment = 64;  // section 5, R2
 constexpr std::uint32_t kOneOver255 = 0x3b808081;
 
 // One element of a product: a and b are read with these strides along k.
@@ -28,19 +32,29 @@ float product_element(const float* a, std::size_t a_stride, const float* b,
   return sum.total();
 }
 
-// The pair level of section 5.
-float add_in_pairs(std::vector<float> values) {
-  if (values.empty()) return 0.0F;
-  while (values.size() > 1) {
-    std::vector<float> next;
-    for (std::size_t i = 0; i + 1 < values.size(); i += 2) {
-      next.push_back(values[i] + values[i + 1]);
-    }
-    if (values.size() % 2 == 1) next.push_back(values.back());
-    values = std::move(next);
+// An epilogue whose addend was copied before it could be overwritten.
+class Finish {
+ public:
+  explicit Finish(const Epilogue& then) : relu_(then.relu) {
+    if (then.bias) bias_ = host_data(*then.bias);
+    if (!then.addend) return;
+    const float* from = host_data(*then.addend);
+    addend_.assign(from, from + then.addend->shape.count());
   }
-  return values[0];
-}
+
+  void apply(float* y, std::size_t rows, std::size_t cols) const {
+    for (std::size_t i = 0; i < rows * cols; ++i) {
+      if (bias_ != nullptr) y[i] = y[i] + bias_[i % cols];
+      if (!addend_.empty()) y[i] = addend_[i] + y[i];
+      if (relu_) y[i] = canonical_relu(y[i]);
+    }
+  }
+
+ private:
+  const float* bias_ = nullptr;
+  std::vector<float> addend_;
+  bool relu_;
+};
 
 class ReferenceBackend final : public Backend {
  public:
@@ -72,30 +86,34 @@ class ReferenceBackend final : public Backend {
   }
 
   void matmul(ConstView a, Transpose transpose_a, ConstView b,
-              Transpose transpose_b, View c, Accumulate accumulate) override {
+              Transpose transpose_b, View c, const Epilogue& then) override {
     MatmulSizes n = matmul_sizes(a, transpose_a, b, transpose_b, c);
+    check_epilogue(then, n.rows, n.cols);
     bool at = transpose_a == Transpose::yes;
     bool bt = transpose_b == Transpose::yes;
     CanonicalFloatMode mode;
+    Finish finish(then);
     const float* pa = host_data(a);
     const float* pb = host_data(b);
     float* pc = host_data(c);
     for (std::size_t row = 0; row < n.rows; ++row) {
       for (std::size_t col = 0; col < n.cols; ++col) {
-        float total = product_element(
+        pc[row * n.cols + col] = product_element(
             pa + (at ? row : row * n.depth), at ? n.rows : 1,
             pb + (bt ? col * n.depth : col), bt ? 1 : n.cols, n.depth);
-        float& out = pc[row * n.cols + col];
-        out = accumulate == Accumulate::yes ? out + total : total;
       }
     }
+    finish.apply(pc, n.rows, n.cols);
   }
 
-  void conv2d(ConstView x, ConstView w, const Convolution& how,
-              View y) override {
+  void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
+              const Epilogue& then) override {
     ConvolutionSizes n = convolution_sizes(x.shape, w.shape, how, y.shape);
+    check_epilogue(then, n.out.pixels(), n.out.channels);
     CanonicalFloatMode mode;
+    Finish finish(then);
     reference::conv2d(n, host_data(x), host_data(w), host_data(y));
+    finish.apply(host_data(y), n.out.pixels(), n.out.channels);
   }
   void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
                              View dx) override {
@@ -112,6 +130,24 @@ class ReferenceBackend final : public Backend {
                                       host_data(dw));
   }
 
+  void attention(ConstView qkv, std::size_t heads, float scale, View weights,
+                 View y) override {
+    AttentionSizes n =
+        attention_sizes(qkv.shape, heads, weights.shape, y.shape);
+    CanonicalFloatMode mode;
+    reference::attention(n, scale, host_data(qkv), host_data(weights),
+                         host_data(y));
+  }
+  void attention_gradient(ConstView qkv, ConstView weights, ConstView dy,
+                          std::size_t heads, float scale, View dqkv) override {
+    AttentionSizes n =
+        attention_sizes(qkv.shape, heads, weights.shape, dy.shape);
+    check(dqkv.shape == qkv.shape, "gradient of another shape");
+    CanonicalFloatMode mode;
+    reference::attention_gradient(n, scale, host_data(qkv), host_data(weights),
+                                  host_data(dy), host_data(dqkv));
+  }
+
   void max_pool2d(ConstView x, const Pooling& how, View y) override {
     PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
     CanonicalFloatMode mode;
@@ -124,6 +160,69 @@ class ReferenceBackend final : public Backend {
     CanonicalFloatMode mode;
     reference::max_pool2d_gradient(n, how, host_data(x), host_data(dy),
                                    host_data(dx));
+  }
+  void average_pool2d(ConstView x, const Pooling& how, float reciprocal,
+                      View y) override {
+    PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
+    CanonicalFloatMode mode;
+    reference::average_pool2d(n, how, reciprocal, host_data(x), host_data(y));
+  }
+  void average_pool2d_gradient(ConstView dy, const Pooling& how,
+                               float reciprocal, View dx) override {
+    PoolingSizes n = pooling_sizes(dx.shape, how, dy.shape);
+    CanonicalFloatMode mode;
+    reference::average_pool2d_gradient(n, how, reciprocal, host_data(dy),
+                                       host_data(dx));
+  }
+  void mean_pixels(ConstView x, float reciprocal, View y) override {
+    PixelSizes n = pixel_mean_sizes(x.shape, y.shape);
+    CanonicalFloatMode mode;
+    reference::mean_pixels(n, reciprocal, host_data(x), host_data(y));
+  }
+  void mean_pixels_gradient(ConstView dy, float reciprocal, View dx) override {
+    PixelSizes n = pixel_mean_sizes(dx.shape, dy.shape);
+    CanonicalFloatMode mode;
+    reference::mean_pixels_gradient(n, reciprocal, host_data(dy),
+                                    host_data(dx));
+  }
+
+  void normalize(ConstView x, ConstView gamma, ConstView beta,
+                 const Normalization& how, View y, View mean,
+                 View variance) override {
+    PixelSizes n = normalization_sizes(x.shape, y.shape, how, mean.shape,
+                                       variance.shape, gamma.shape, beta.shape);
+    CanonicalFloatMode mode;
+    reference::find_statistics(n, how.groups, host_data(x), host_data(mean),
+                               host_data(variance));
+    reference::normalize(n, how, host_data(x), host_data(mean),
+                         host_data(variance), host_data(gamma), host_data(beta),
+                         host_data(y));
+  }
+  void normalize_with(ConstView x, ConstView mean, ConstView variance,
+                      ConstView gamma, ConstView beta, const Normalization& how,
+                      View y) override {
+    PixelSizes n = normalization_sizes(x.shape, y.shape, how, mean.shape,
+                                       variance.shape, gamma.shape, beta.shape);
+    CanonicalFloatMode mode;
+    reference::normalize(n, how, host_data(x), host_data(mean),
+                         host_data(variance), host_data(gamma), host_data(beta),
+                         host_data(y));
+  }
+  void normalize_gradient(ConstView x, ConstView dy, ConstView mean,
+                          ConstView variance, ConstView gamma, ConstView beta,
+                          const Normalization& how, View dx, View dgamma,
+                          View dbeta) override {
+    PixelSizes n = normalization_sizes(x.shape, dx.shape, how, mean.shape,
+                                       variance.shape, gamma.shape, beta.shape);
+    check(dy.shape == x.shape && dgamma.shape.count() == n.channels &&
+              dbeta.shape.count() == n.channels,
+          "gradients of another shape");
+    CanonicalFloatMode mode;
+    reference::normalize_gradient(
+        n, how,
+        {host_data(x), host_data(dy), host_data(mean), host_data(variance),
+         host_data(gamma), host_data(beta), host_data(dx), host_data(dgamma),
+         host_data(dbeta)});
   }
 
   void add_bias(View x, ConstView bias) override {
@@ -142,14 +241,9 @@ class ReferenceBackend final : public Backend {
     const float* px = host_data(x);
     float* py = host_data(y);
     for (std::size_t col = 0; col < n.cols; ++col) {
-      std::vector<float> segments;
-      for (std::size_t s = 0; s < n.rows; s += kRowSegment) {
-        float acc = 0.0F;
-        std::size_t end = std::min(s + kRowSegment, n.rows);
-        for (std::size_t r = s; r < end; ++r) acc = acc + px[r * n.cols + col];
-        segments.push_back(acc);
-      }
-      py[col] = add_in_pairs(std::move(segments));
+      RowSum sum;
+      for (std::size_t r = 0; r < n.rows; ++r) sum.push(px[r * n.cols + col]);
+      py[col] = sum.total();
     }
   }
 
@@ -158,20 +252,29 @@ class ReferenceBackend final : public Backend {
     return sum_r1({host_data(x), x.shape.count()});
   }
 
-  void relu(ConstView x, View y) override {
-    map(x, y, [](float v) { return v <= 0.0F ? 0.0F : v; });
-  }
-  void relu_gradient(ConstView x, ConstView dy, View dx) override {
-    map(x, dy, dx, [](float v, float dv) { return v > 0.0F ? dv : 0.0F; });
-  }
-  void exp(ConstView x, View y) override { map(x, y, canonical_exp); }
-  void log(ConstView x, View y) override { map(x, y, canonical_log); }
-  void subtract(ConstView a, ConstView b, View y) override {
-    map(a, b, y, [](float u, float v) { return u - v; });
+  void sums_of_squares(std::span<const ConstView> x,
+                       std::span<float> sums) override {
+    check(x.size() == sums.size(), "one sum per array expected");
+    CanonicalFloatMode mode;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      std::span values(host_data(x[i]), x[i].shape.count());
+      sums[i] = dot_r1(values, values);
+    }
   }
 
-  void softmax_cross_entropy(ConstView logits,
-                             std::span<const std::uint8_t> targets, float scale,
+  void embedding(ConstView table, Indices ids, View y) override {
+    EmbeddingSizes n = embedding_sizes(table.shape, ids, y.shape);
+    reference::embedding(n, ids, host_data(table), host_data(y));
+  }
+  void embedding_gradient(Indices ids, ConstView dy, View dtable,
+                          Accumulate accumulate) override {
+    EmbeddingSizes n = embedding_sizes(dtable.shape, ids, dy.shape);
+    CanonicalFloatMode mode;
+    reference::embedding_gradient(n, ids, host_data(dy), accumulate,
+                                  host_data(dtable));
+  }
+
+  void softmax_cross_entropy(ConstView logits, Indices targets, float scale,
                              View losses, View dlogits) override {
     MatrixSizes n =
         cross_entropy_sizes(logits.shape, targets, losses.shape, dlogits.shape);
@@ -182,6 +285,7 @@ class ReferenceBackend final : public Backend {
       float* dx = host_data(dlogits) + row * n.cols;
       float m = x[0];
       for (std::size_t j = 1; j < n.cols; ++j) m = x[j] > m ? x[j] : m;
+      float at_target = x[targets[row]];
       for (std::size_t j = 0; j < n.cols; ++j) dx[j] = canonical_exp(x[j] - m);
       float s = sum_r1({dx, n.cols});
       float r = 1.0F / s;
@@ -189,12 +293,11 @@ class ReferenceBackend final : public Backend {
         float p = dx[j] * r;
         dx[j] = (p - (j == targets[row] ? 1.0F : 0.0F)) * scale;
       }
-      loss[row] = canonical_log(s) + m - x[targets[row]];
+      loss[row] = canonical_log(s) + m - at_target;
     }
   }
 
-  std::size_t count_correct(ConstView logits,
-                            std::span<const std::uint8_t> targets) override {
+  std::size_t count_correct(ConstView logits, Indices targets) override {
     MatrixSizes n = target_sizes(logits.shape, targets);
     const float* x = host_data(logits);
     std::size_t correct = 0;
@@ -204,6 +307,31 @@ class ReferenceBackend final : public Backend {
       correct += best == targets[row] ? 1U : 0U;
     }
     return correct;
+  }
+
+  void map(Function f, ConstView x, View y) override {
+    apply(x, y, scalar_function(f));
+  }
+  void map_gradient(Function f, ConstView x, ConstView dy, View dx) override {
+    apply(x, dy, dx, scalar_gradient(f));
+  }
+  void add(ConstView a, ConstView b, View y) override {
+    apply(a, b, y, [](float u, float v) { return u + v; });
+  }
+  void subtract(ConstView a, ConstView b, View y) override {
+    apply(a, b, y, [](float u, float v) { return u - v; });
+  }
+  void scale(ConstView x, float factor, View y) override {
+    apply(x, y, [=](float v) { return v * factor; });
+  }
+  void move_towards(ConstView x, float factor, float rate, View y) override {
+    apply(x, y, y,
+          [=](float v, float old) { return fma(rate, v * factor - old, old); });
+  }
+  void dropout(ConstView x, const Dropout& how, View y) override {
+    std::size_t count = common_count(x.shape, y.shape);
+    CanonicalFloatMode mode;
+    reference::dropout(count, how, host_data(x), host_data(y));
   }
 
   void sgd(View w, ConstView g, View v, const SgdStep& step) override {
@@ -221,13 +349,33 @@ class ReferenceBackend final : public Backend {
     }
   }
 
+  void adamw(View w, ConstView g, View m, View v,
+             const AdamWStep& step) override {
+    std::size_t count = common_count(w.shape, g.shape, m.shape);
+    check(v.shape.count() == count, "sizes differ");
+    CanonicalFloatMode mode;
+    float* pw = host_data(w);
+    const float* pg = host_data(g);
+    float* pm = host_data(m);
+    float* pv = host_data(v);
+    for (std::size_t i = 0; i < count; ++i) {
+      float grad = pg[i];
+      pm[i] = fma(step.beta1, pm[i], step.one_minus_beta1 * grad);
+      pv[i] = fma(step.beta2, pv[i], step.one_minus_beta2 * (grad * grad));
+      float u = pm[i] * step.correction1 /
+                (std::sqrt(pv[i] * step.correction2) + step.epsilon);
+      u = fma(step.weight_decay, pw[i], u);
+      pw[i] = fma(-step.learning_rate, u, pw[i]);
+    }
+  }
+
   bool all_finite(ConstView x) override {
     return quorate::all_finite({host_data(x), x.shape.count()});
   }
 
  private:
   template <class F>
-  static void map(const ConstView& x, const View& y, F f) {
+  static void apply(const ConstView& x, const View& y, F f) {
     std::size_t count = common_count(x.shape, y.shape);
     CanonicalFloatMode mode;
     const float* px = host_data(x);
@@ -235,7 +383,8 @@ class ReferenceBackend final : public Backend {
     for (std::size_t i = 0; i < count; ++i) py[i] = f(px[i]);
   }
   template <class F>
-  static void map(const ConstView& x, const ConstView& y, const View& z, F f) {
+  static void apply(const ConstView& x, const ConstView& y, const View& z,
+                    F f) {
     std::size_t count = common_count(x.shape, y.shape, z.shape);
     CanonicalFloatMode mode;
     const float* px = host_data(x);

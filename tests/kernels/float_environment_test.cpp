@@ -46,8 +46,8 @@ TEST_CASE("a spoiled mode of the caller changes no result") {
                      test::inputs(test::InputKind::uniform, kCount, 2));
     View c = run.put({kSide, kSide}, std::vector<float>(kCount));
     View losses = run.put({kSide}, std::vector<float>(kSide));
-    std::vector<std::uint8_t> targets(kSide, 5);
-    backend->matmul(a, Transpose::no, b, Transpose::no, c, Accumulate::no);
+    std::vector<std::uint32_t> targets(kSide, 5);
+    backend->matmul(a, Transpose::no, b, Transpose::no, c);
     backend->subtract(c, b, c);
     backend->softmax_cross_entropy(c, targets, 1e-30F, losses, b);
     std::vector<float> all = run.get(c);

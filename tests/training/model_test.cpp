@@ -26,7 +26,7 @@ struct LossOfModel {
     for (float& value : x) value = uniform11(words.next());
     backend.upload(model.input(kBatch), x);
     for (std::size_t i = 0; i < kBatch; ++i) {
-      targets.push_back(static_cast<std::uint8_t>(i % classes_of(spec)));
+      targets.push_back(static_cast<std::uint32_t>(i % classes_of(spec)));
     }
   }
 
@@ -50,7 +50,7 @@ struct LossOfModel {
   Model model;
   Tensor losses;
   std::vector<float> parameters;
-  std::vector<std::uint8_t> targets;
+  std::vector<std::uint32_t> targets;
 };
 
 }  // namespace

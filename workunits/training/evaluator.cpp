@@ -23,7 +23,8 @@ Score evaluate(const ModelSpec& model, std::span<const float> parameters,
   Score score{.samples = shard.samples};
   for (std::size_t first = 0; first < shard.samples; first += kBatch) {
     std::size_t batch = std::min<std::size_t>(kBatch, shard.samples - first);
-    auto targets = shard.labels.subspan(first, batch);
+    auto labels = shard.labels.subspan(first, batch);
+    std::vector<std::uint32_t> targets(labels.begin(), labels.end());
     backend.upload_pixels(network.input(batch),
                           shard.images.subspan(first * size, batch * size));
     ConstView logits = network.forward(batch);

@@ -12,8 +12,8 @@ namespace quorate {
 // Waits. logits, dlogits (B,classes): the network's outputs, and the gradient
 // of the batch loss by them. losses (B): of each sample. targets: B classes.
 inline float softmax_cross_entropy(Backend& backend, ConstView logits,
-                                   std::span<const std::uint8_t> targets,
-                                   float scale, View losses, View dlogits) {
+                                   Indices targets, float scale, View losses,
+                                   View dlogits) {
   backend.softmax_cross_entropy(logits, targets, scale, losses, dlogits);
   return backend.sum(losses) * scale;
 }

@@ -72,8 +72,8 @@ class Trainer {
   Sgd optimizer_;
   Tensor base_;
   Tensor sample_losses_;
-  std::vector<std::uint8_t> pixels_;   // of the batch
-  std::vector<std::uint8_t> targets_;  // of the batch
+  std::vector<std::uint8_t> pixels_;    // of the batch
+  std::vector<std::uint32_t> targets_;  // of the batch
   std::uint32_t steps_done_ = 0;
   std::uint32_t diverged_step_ = 0;
   std::vector<float> losses_;

@@ -28,8 +28,8 @@ Conv2d::Conv2d(Backend& backend, const LayerSpec& spec, Parameter weight,
 }
 
 void Conv2d::forward(ConstView x, View y) {
-  backend_.conv2d(images_of(x, in_), weight_.value, how_, images_of(y, out_));
-  backend_.add_bias(pixels_of(y, out_.channels), bias_.value);
+  backend_.conv2d(images_of(x, in_), weight_.value, how_, images_of(y, out_),
+                  {.bias = bias_.value});
 }
 
 void Conv2d::backward(ConstView x, ConstView dy, std::optional<View> dx) {

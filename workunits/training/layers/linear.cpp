@@ -17,17 +17,14 @@ std::size_t Linear::outputs() const {
 
 void Linear::forward(ConstView x, View y) {
   backend_.matmul(x, Transpose::no, weight_.value, Transpose::yes, y,
-                  Accumulate::no);
-  backend_.add_bias(y, bias_.value);
+                  {.bias = bias_.value});
 }
 
 void Linear::backward(ConstView x, ConstView dy, std::optional<View> dx) {
-  backend_.matmul(dy, Transpose::yes, x, Transpose::no, weight_.gradient,
-                  Accumulate::no);
+  backend_.matmul(dy, Transpose::yes, x, Transpose::no, weight_.gradient);
   backend_.sum_rows(dy, bias_.gradient);
   if (!dx) return;
-  backend_.matmul(dy, Transpose::no, weight_.value, Transpose::no, *dx,
-                  Accumulate::no);
+  backend_.matmul(dy, Transpose::no, weight_.value, Transpose::no, *dx);
 }
 
 }  // namespace quorate

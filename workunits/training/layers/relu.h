@@ -12,9 +12,11 @@ class Relu final : public Layer {
       : backend_(backend), width_(width) {}
 
   std::size_t outputs() const override { return width_; }
-  void forward(ConstView x, View y) override { backend_.relu(x, y); }
+  void forward(ConstView x, View y) override {
+    backend_.map(Function::relu, x, y);
+  }
   void backward(ConstView x, ConstView dy, std::optional<View> dx) override {
-    if (dx) backend_.relu_gradient(x, dy, *dx);
+    if (dx) backend_.map_gradient(Function::relu, x, dy, *dx);
   }
 
  private:

@@ -1,0 +1,92 @@
+// What the operations of a device take besides arrays. Numbers are used by bit
+// pattern, as shipped. docs/numerics.md, sections 3, 4, 6 and 7.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/tensor.h"
+
+namespace quorate {
+
+// Functions of one element.
+enum class Function {
+  exp,
+  log,
+  tanh,
+  sigmoid,
+  erf,
+  rsqrt,
+  relu,
+  gelu,  // with erf, not its approximation by tanh
+  silu,
+};
+inline constexpr std::size_t kFunctionCount = 9;
+
+enum class Transpose { no, yes };
+enum class Accumulate { no, yes };
+
+// What happens to each element of a product before it is stored, in this
+// order.
+struct Epilogue {
+  std::optional<ConstView> bias{};    // (columns): added
+  std::optional<ConstView> addend{};  // of the product's shape, or it: added
+  bool relu = false;
+};
+
+// How the windows of a convolution move over an image, alike in both
+// directions.
+struct Convolution {
+  std::size_t stride = 1;
+  std::size_t padding = 0;  // zeros on every side of the image
+  std::size_t groups = 1;   // of channels, each a convolution of its own
+};
+
+// Square windows of at most kMaxPoolingSize, and how they move. Taps beyond the
+// image do not count; padding is at most half the size.
+inline constexpr std::size_t kMaxPoolingSize = 16;
+struct Pooling {
+  std::size_t size = 2;
+  std::size_t stride = 2;
+  std::size_t padding = 0;
+};
+
+// Of arrays (N,P,C): N images of P pixels with C channels, in groups of
+// channels that lie side by side. Group norm as it is; one group and P = 1 is
+// layer norm, N = 1 and C groups batch norm.
+struct Normalization {
+  std::size_t groups = 1;
+  float epsilon = 0.0F;
+  bool relu = false;  // of the result
+};
+
+// Which elements a dropout keeps: where the random word of the element is at
+// least `threshold`. What is kept is multiplied by `scale`.
+struct Dropout {
+  std::uint64_t seed = 0;
+  std::uint32_t stream = 0;
+  std::uint32_t step = 0;
+  std::uint32_t threshold = 0;
+  float scale = 1.0F;
+};
+
+struct SgdStep {
+  float learning_rate = 0.0F;
+  float momentum = 0.0F;
+  float weight_decay = 0.0F;
+};
+
+struct AdamWStep {
+  float learning_rate = 0.0F;
+  float beta1 = 0.0F;
+  float one_minus_beta1 = 0.0F;
+  float beta2 = 0.0F;
+  float one_minus_beta2 = 0.0F;
+  float correction1 = 1.0F;  // 1 / (1 - beta1^t)
+  float correction2 = 1.0F;  // 1 / (1 - beta2^t)
+  float epsilon = 0.0F;
+  float weight_decay = 0.0F;
+};
+
+}  // namespace quorate

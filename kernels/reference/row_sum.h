@@ -1,0 +1,38 @@
+// R2 (docs/numerics.md, section 5) for one column.
+#pragma once
+
+#include <cstddef>
+
+#include "base/arithmetic.h"
+
+namespace quorate {
+
+// Sums values of a column in segments of 64 rows, which are added in pairs.
+// Nothing pushed: +0.
+class RowSum {
+ public:
+  void push(float value) { put(acc_ + value); }
+  void push(float a, float b) { put(fma(a, b, acc_)); }
+
+  float total() const {
+    PairSum all = pairs_;
+    if (count_ % kSegment != 0) all.push(acc_);
+    return all.total();
+  }
+
+ private:
+  static constexpr std::size_t kSegment = 64;
+
+  void put(float acc) {
+    acc_ = acc;
+    if (++count_ % kSegment != 0) return;
+    pairs_.push(acc_);
+    acc_ = 0.0F;
+  }
+
+  PairSum pairs_;
+  float acc_ = 0.0F;  // of the open segment
+  std::size_t count_ = 0;
+};
+
+}  // namespace quorate
