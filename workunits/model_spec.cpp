@@ -1,27 +1,29 @@
 #include "workunits/model_spec.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "workunits/json_fields.h"
-#include "workunits/model_families.h"
+#include "workunits/models/family.h"
 
 namespace quorate {
 namespace {
 
-constexpr std::uint32_t kMaxWidth = 1U << 20;
 // 4 GiB as binary32: what a snapshot file may have.
 constexpr std::uint64_t kMaxParameters = 1ULL << 30;
+constexpr JsonLimits kJsonLimits{48 << 10, 24};
 
-constexpr std::string_view kKnown =
-    "known are mlp (one hidden layer of 256), mlp:512,128 (widths of the "
-    "hidden layers), mlp:none (no hidden layer), lenet (two convolutions, "
-    "images of 12 x 12 at least) and lenet:12,32,120,84 (channels, widths)";
+std::string known_forms() {
+  std::string known = "known are ";
+  for (const ModelFamily* family : model_families()) {
+    if (family != model_families().front()) known += "; ";
+    known += family->forms;
+  }
+  return known;
+}
 
 const ModelFamily& family_of(const ModelSpec& model) {
   const ModelFamily* family = find_family(model.family);
@@ -32,39 +34,37 @@ const ModelFamily& family_of(const ModelSpec& model) {
                           model.family));
 }
 
-std::string fault_of_widths(const ModelFamily& family,
-                            std::span<const std::uint32_t> widths) {
-  if (widths.size() < family.least_widths ||
-      widths.size() > family.most_widths) {
-    std::string range = fmt::format("{}", family.least_widths);
-    if (family.most_widths != family.least_widths) {
-      range += fmt::format(" to {}", family.most_widths);
-    }
-    return fmt::format("{} has {} widths, the classes counted, found {}",
-                       family.name, range, widths.size());
+// What the first layer and a tied one at the end ask of each other.
+std::string fault_of_tables(const std::vector<LayerSpec>& layers) {
+  const LayerSpec& first = layers.front();
+  bool is_text = first.kind == LayerKind::embedding;
+  if (is_text && (first.in.height != 1 || first.in.channels != 1)) {
+    return "an embedding takes a row of tokens";
   }
-  for (std::uint32_t width : widths) {
-    if (width == 0 || width > kMaxWidth) {
-      return fmt::format("expected widths of 1 to {}, found {}", kMaxWidth,
-                         width);
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerSpec& layer = layers[i];
+    if (i > 0 && layer.kind == LayerKind::embedding) {
+      return "an embedding is the first layer of a network";
+    }
+    if (layer.kind != LayerKind::tied_linear) continue;
+    if (!is_text || i + 1 != layers.size() ||
+        layer.in.channels != first.out.channels ||
+        layer.out.channels != first.symbols) {
+      return "a tied layer is the last one of a network that begins with an "
+             "embedding, of its channels and symbols";
     }
   }
   return {};
 }
 
-std::string fault_of_input(const ModelFamily& family,
-                           const SampleShape& input) {
-  if (!family.takes_images()) return {};
-  if (!is_within_bounds(input)) {
-    return fmt::format("expected images of 1 to {} values, found {}",
-                       kMaxSampleValues, text_of(input));
-  }
-  if (std::min(input.height, input.width) < family.least_extent) {
-    return fmt::format("images of {} are too small: {} needs {} x {} at least",
-                       text_of(input), family.name, family.least_extent,
-                       family.least_extent);
-  }
-  return {};
+// Tables and tied layers stand on the outermost level alone.
+bool has_inner_table(const std::vector<LayerSpec>& layers, bool is_inner) {
+  return std::ranges::any_of(layers, [&](const LayerSpec& layer) {
+    return (is_inner && (layer.kind == LayerKind::embedding ||
+                         layer.kind == LayerKind::tied_linear)) ||
+           has_inner_table(layer.branch, true) ||
+           has_inner_table(layer.shortcut, true);
+  });
 }
 
 // What is wrong with it; empty if nothing.
@@ -73,16 +73,15 @@ std::string fault_of(const ModelSpec& model) {
   if (family == nullptr) {
     return fmt::format("unknown family \"{}\"", model.family);
   }
-  std::string fault = fault_of_widths(*family, model.widths);
-  if (fault.empty()) fault = fault_of_input(*family, model.input);
+  std::string fault = family->fault(model);
   if (!fault.empty()) return fault;
-  // Each layer by itself, before sizes that follow from it are believed.
-  for (const LayerSpec& layer : layers_of(model)) {
-    if (!is_within_bounds(layer.out)) {
-      return fmt::format("a layer gives {} values, allowed are {}",
-                         text_of(layer.out), kMaxSampleValues);
-    }
+  std::vector<LayerSpec> layers = layers_of(model);
+  fault = fault_of_layers(layers);
+  if (fault.empty()) fault = fault_of_tables(layers);
+  if (fault.empty() && has_inner_table(layers, false)) {
+    fault = "an embedding or a tied layer inside a residual";
   }
+  if (!fault.empty()) return fault;
   std::uint64_t parameters = parameter_count(model);
   if (parameters > kMaxParameters) {
     return fmt::format("{} parameters, allowed are {}", parameters,
@@ -91,124 +90,82 @@ std::string fault_of(const ModelSpec& model) {
   return {};
 }
 
-// "512,128" -> {512, 128}; throws usage, quoting `text`, the whole model.
-std::vector<std::uint32_t> parse_widths(std::string_view list,
-                                        const std::string& text) {
-  std::vector<std::uint32_t> widths;
-  const char* at = list.data();
-  const char* end = list.data() + list.size();
-  while (true) {
-    std::uint32_t width = 0;
-    auto [next, error] = std::from_chars(at, end, width);
-    if (error != std::errc() || (next != end && *next != ',')) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("model \"{}\": \"{}\" is no list of widths: {}",
-                              text, list, kKnown));
-    }
-    widths.push_back(width);
-    if (next == end) return widths;
-    at = next + 1;
-  }
+// The letters at the beginning: a family's name.
+std::string_view family_name(std::string_view text) {
+  std::size_t end = 0;
+  while (end < text.size() && text[end] >= 'a' && text[end] <= 'z') ++end;
+  return text.substr(0, end);
 }
 
-// An array of integers up to `most`; throws corrupt.
-std::vector<std::uint32_t> numbers_from_json(const JsonFields& fields,
-                                             const char* name,
-                                             std::uint64_t most) {
-  std::vector<std::uint32_t> numbers;
-  for (const nlohmann::json& number : fields.array(name)) {
-    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > most) {
-      throw Error(ErrorKind::corrupt,
-                  fmt::format("{}: expected integers of 1 to {}",
-                              fields.label(name), most));
-    }
-    numbers.push_back(number.get<std::uint32_t>());
-  }
-  return numbers;
+// So that a missing ':' or a typing error is not read as settings.
+bool begins_settings(std::string_view rest) {
+  return rest.empty() || rest.front() == ':' || rest.front() == '-' ||
+         rest.front() == ' ';
 }
 
-// The family named, with its widths between inputs and classes.
-ModelSpec parse_hidden(const std::string& text) {
-  std::size_t colon = text.find(':');
-  ModelSpec model{text.substr(0, colon), {}};
-  const ModelFamily* family = find_family(model.family);
-  if (family == nullptr) {
-    throw Error(ErrorKind::usage,
-                fmt::format("model \"{}\": unknown: {}", text, kKnown));
+ModelSpec parse(const std::string& text, const DataShape& data) {
+  std::string what =
+      data.is_text
+          ? fmt::format("model \"{}\" for a text of {} symbols", text,
+                        data.classes)
+          : fmt::format("model \"{}\" for samples of {} and {} classes", text,
+                        text_of(data.sample), data.classes);
+  auto refuse = [&](const std::string& why) -> Error {
+    return {ErrorKind::usage, what + ": " + why};
+  };
+  std::string_view name = family_name(text);
+  std::string_view rest = std::string_view(text).substr(name.size());
+  const ModelFamily* family = find_family(name);
+  if (family == nullptr || !begins_settings(rest)) {
+    throw refuse("unknown: " + known_forms());
   }
-  if (colon == std::string::npos) {
-    model.widths.assign(family->default_widths.begin(),
-                        family->default_widths.end());
-  } else if (text.substr(colon + 1) != "none") {
-    model.widths = parse_widths(std::string_view(text).substr(colon + 1), text);
+  if (!data.is_text && !is_within_bounds(data.sample)) {
+    throw refuse("no samples that a network could take");
+  }
+  ModelSpec model;
+  try {
+    model = family->parse(rest, data);
+  } catch (const Error& error) {
+    throw refuse(fmt::format("{}: {}", error.what(), known_forms()));
+  }
+  std::string fault = fault_of(model);
+  if (!fault.empty()) throw refuse(fault);
+  if (takes_text(model) != data.is_text) {
+    throw refuse(data.is_text ? "it takes images: choose gpt"
+                              : "it takes text: choose another, or a data set "
+                                "that is text (quorate dataset list)");
   }
   return model;
-}
-
-// "[28,28,1]"; throws corrupt.
-SampleShape shape_from_json(const JsonFields& fields, const char* name) {
-  std::vector<std::uint32_t> extents =
-      numbers_from_json(fields, name, kMaxSampleValues);
-  if (extents.size() != 3) {
-    throw Error(ErrorKind::corrupt,
-                fields.label(name) + ": expected height, width and channels");
-  }
-  return {extents[0], extents[1], extents[2]};
 }
 
 }  // namespace
 
 ModelSpec parse_model(const std::string& text, const SampleShape& sample,
                       std::uint32_t classes) {
-  ModelSpec model = parse_hidden(text);
-  if (family_of(model).takes_images()) {
-    model.input = sample;
-  } else {
-    model.widths.insert(model.widths.begin(), sample.size());
-  }
-  model.widths.push_back(classes);
-  std::string fault = fault_of(model);
-  if (!fault.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("model \"{}\" for samples of {} and {} classes: {}",
-                            text, text_of(sample), classes, fault));
-  }
-  return model;
+  return parse(text, {sample, classes});
+}
+
+ModelSpec parse_text_model(const std::string& text, std::uint32_t symbols) {
+  return parse(text, {{}, symbols, true});
 }
 
 std::string name_of(const ModelSpec& model) {
-  const ModelFamily& family = family_of(model);
-  std::span<const std::uint32_t> hidden = model.widths;
-  hidden = hidden.first(hidden.size() - 1);
-  if (!family.takes_images()) hidden = hidden.subspan(1);
-  if (hidden.empty()) return model.family + ":none";
-  // The one shape that the family is known for.
-  if (family.least_widths == family.most_widths &&
-      std::ranges::equal(hidden, family.default_widths)) {
-    return model.family;
-  }
-  return fmt::format("{}:{}", model.family, fmt::join(hidden, ","));
+  return model.family + family_of(model).rest(model);
 }
 
 std::string to_json(const ModelSpec& model) {
-  nlohmann::json json = {{"family", model.family}, {"widths", model.widths}};
-  if (family_of(model).takes_images()) {
-    json["input"] = {model.input.height, model.input.width,
-                     model.input.channels};
-  }
+  nlohmann::json json = {{"family", model.family}};
+  family_of(model).write(model, json);
   return dump_json(json);
 }
 
 ModelSpec model_from_json(const std::string& text) {
-  nlohmann::json json = parse_json(text, {4096, 2}, "model");
+  nlohmann::json json = parse_json(text, kJsonLimits, "model");
   JsonFields fields(json, "model");
   ModelSpec model;
   model.family = fields.text("family", 32);
-  model.widths = numbers_from_json(fields, "widths", kMaxWidth);
   const ModelFamily* family = find_family(model.family);
-  if (family != nullptr && family->takes_images()) {
-    model.input = shape_from_json(fields, "input");
-  }
+  if (family != nullptr) family->read(fields, model);
   std::string fault = fault_of(model);
   if (!fault.empty()) throw Error(ErrorKind::corrupt, "model: " + fault);
   return model;
@@ -218,15 +175,16 @@ std::vector<LayerSpec> layers_of(const ModelSpec& model) {
   return family_of(model).layers(model).layers();
 }
 
+bool takes_text(const ModelSpec& model) {
+  return layers_of(model).front().kind == LayerKind::embedding;
+}
+
+std::uint32_t targets_of(const ModelSpec& model) {
+  return takes_text(model) ? model.input.width : 1;
+}
+
 std::vector<TensorSpec> parameters_of(const ModelSpec& model) {
-  std::vector<TensorSpec> tensors;
-  std::size_t place = 0;
-  for (const LayerSpec& layer : layers_of(model)) {
-    for (TensorSpec& tensor : tensors_of(layer, place++)) {
-      tensors.push_back(std::move(tensor));
-    }
-  }
-  return tensors;
+  return tensors_of(layers_of(model));
 }
 
 std::uint64_t parameter_count(const ModelSpec& model) {
@@ -236,8 +194,7 @@ std::uint64_t parameter_count(const ModelSpec& model) {
 }
 
 std::uint32_t inputs_of(const ModelSpec& model) {
-  return family_of(model).takes_images() ? model.input.size()
-                                         : model.widths.front();
+  return layers_of(model).front().in.size();
 }
 
 std::uint32_t classes_of(const ModelSpec& model) {
@@ -245,14 +202,15 @@ std::uint32_t classes_of(const ModelSpec& model) {
 }
 
 std::string misfit_of(const ModelSpec& model, const SampleShape& sample) {
-  if (family_of(model).takes_images()) {
-    if (sample == model.input) return {};
-    return fmt::format("expected samples of {}, found {}", text_of(model.input),
-                       text_of(sample));
+  SampleShape wanted = model.input;
+  if (wanted.size() == 0) {
+    if (sample.size() == inputs_of(model)) return {};
+    return fmt::format("expected samples of {} values, found {}",
+                       inputs_of(model), sample.size());
   }
-  if (sample.size() == inputs_of(model)) return {};
-  return fmt::format("expected samples of {} values, found {}",
-                     inputs_of(model), sample.size());
+  if (sample == wanted) return {};
+  return fmt::format("expected samples of {}, found {}", text_of(wanted),
+                     text_of(sample));
 }
 
 double training_operations(const ModelSpec& model) {
@@ -272,7 +230,9 @@ std::vector<float> initial_parameters(const ModelSpec& model,
   for (const TensorSpec& tensor : parameters_of(model)) {
     RandomStream words(seed, stream_of(RandomUse::initialization, index++), 0);
     for (std::uint64_t i = 0; i < tensor.size(); ++i) {
-      values.push_back(tensor.bound * uniform11(words.next()));
+      values.push_back(tensor.bound == 0.0F
+                           ? tensor.constant
+                           : tensor.bound * uniform11(words.next()));
     }
   }
   return values;

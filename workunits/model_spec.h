@@ -12,23 +12,29 @@
 
 namespace quorate {
 
-// A family and its sizes. mlp: widths = {inputs, hidden..., classes}. lenet:
-// widths = {channels, channels, hidden, hidden, classes}, input = the images.
+// A family and its sizes; what they mean, each family says (workunits/models).
 struct ModelSpec {
   std::string family;
-  std::vector<std::uint32_t> widths;
-  SampleShape input{};  // zeros if the family takes vectors
+  std::vector<std::uint32_t> widths;  // the last: classes, or symbols
+  // Of images; of a text, one row of as many tokens as a sample has; zeros if
+  // the family takes vectors.
+  SampleShape input{};
+  std::vector<std::uint32_t> blocks{};  // resnet
+  std::uint32_t depth = 0;              // gpt: layers
+  std::uint32_t heads = 0;              // gpt
+  bool is_tied = false;                 // gpt: of the head
+  std::string list{};                   // layers: them, as JSON
 
   bool operator==(const ModelSpec&) const = default;
 };
 
-// Reads "mlp" (one hidden layer of 256), "mlp:512,128" (hidden widths),
-// "mlp:none" (no hidden layer), "lenet" or "lenet:12,32,120,84" (channels of
-// both convolutions, hidden widths) for such samples and `classes` classes.
-// Throws usage for anything else, saying what is known, and for samples that
-// are too small for the model.
+// Reads "mlp:512,128", "lenet", "resnet-20", "layers {...}" and so on for such
+// samples and `classes` classes. Throws usage for anything else, saying what is
+// known, and for samples that the model cannot take.
 ModelSpec parse_model(const std::string& text, const SampleShape& sample,
                       std::uint32_t classes);
+// The same for a text of `symbols` symbols: "gpt:layers=6,width=384".
+ModelSpec parse_text_model(const std::string& text, std::uint32_t symbols);
 // The text form of the same, "mlp:256", "lenet".
 std::string name_of(const ModelSpec& model);
 
@@ -40,6 +46,10 @@ ModelSpec model_from_json(const std::string& text);
 
 // The layers in order. Throws unsupported for a family that is not known.
 std::vector<LayerSpec> layers_of(const ModelSpec& model);
+// Whether samples are tokens, and each of them has a target: the next one.
+bool takes_text(const ModelSpec& model);
+// Targets of one sample, each with a row of classes.
+std::uint32_t targets_of(const ModelSpec& model);
 // The parameters in declared order: the order of snapshots, digests, updates.
 std::vector<TensorSpec> parameters_of(const ModelSpec& model);
 // Elements of all of them.

@@ -42,46 +42,79 @@ void append(std::vector<float>& to, const std::vector<float>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// A weight, and the shape it gets. image: what the layer's inputs were before
-// they were flattened.
-std::vector<float> for_pytorch(const LayerSpec& layer, const SampleShape& image,
-                               std::span<const float> weight,
-                               TensorSpec& tensor) {
-  if (layer.kind == LayerKind::conv2d) {
-    std::size_t window = layer.window;
-    tensor.shape = {layer.out.channels, layer.in.channels, layer.window,
-                    layer.window};
-    return reordered(weight,
-                     {window, window, layer.in.channels, layer.out.channels},
-                     {3, 2, 0, 1});
-  }
+// A weight of a convolution, and the shape it gets.
+std::vector<float> convolution_weight(const LayerSpec& layer,
+                                      std::span<const float> weight,
+                                      TensorSpec& tensor) {
+  std::uint32_t in = layer.in.channels / layer.groups;
+  tensor.shape = {layer.out.channels, in, layer.window, layer.window};
+  return reordered(weight, {layer.window, layer.window, in, layer.out.channels},
+                   {3, 2, 0, 1});
+}
+
+// image: what the layer's inputs were before they were flattened.
+std::vector<float> linear_weight(const LayerSpec& layer,
+                                 const SampleShape& image,
+                                 std::span<const float> weight) {
   return reordered(
-      weight, {layer.out.size(), image.height, image.width, image.channels},
+      weight, {layer.out.channels, image.height, image.width, image.channels},
       {0, 3, 1, 2});
 }
+
+// Goes through the layers in declared order and takes their values.
+class Exporter {
+ public:
+  explicit Exporter(std::span<const float> values) : values_(values) {}
+
+  void add(const std::vector<LayerSpec>& layers, const std::string& prefix) {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const LayerSpec& layer = layers[i];
+      std::string place = prefix + std::to_string(i);
+      if (layer.kind == LayerKind::residual) {
+        add(layer.branch, place + ".branch.");
+        add(layer.shortcut, place + ".shortcut.");
+        continue;
+      }
+      bool flattened = i > 0 && layers[i - 1].kind == LayerKind::flatten;
+      add(layer, place,
+          flattened ? layers[i - 1].in : SampleShape{1, 1, layer.in.channels});
+    }
+  }
+
+  const std::vector<TensorSpec>& tensors() const { return tensors_; }
+  const std::vector<float>& values() const { return out_; }
+
+ private:
+  void add(const LayerSpec& layer, const std::string& place,
+           const SampleShape& image) {
+    bool is_weight = true;  // the first tensor of a layer
+    for (TensorSpec& tensor : tensors_of(layer, place)) {
+      std::span<const float> part = values_.first(tensor.size());
+      values_ = values_.subspan(tensor.size());
+      if (is_weight && layer.kind == LayerKind::conv2d) {
+        append(out_, convolution_weight(layer, part, tensor));
+      } else if (is_weight && layer.kind == LayerKind::linear) {
+        append(out_, linear_weight(layer, image, part));
+      } else {
+        out_.insert(out_.end(), part.begin(), part.end());
+      }
+      is_weight = false;
+      tensors_.push_back(std::move(tensor));
+    }
+  }
+
+  std::span<const float> values_;  // those that are left
+  std::vector<TensorSpec> tensors_;
+  std::vector<float> out_;
+};
 
 }  // namespace
 
 Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
                         const std::map<std::string, std::string>& metadata) {
-  std::vector<TensorSpec> tensors;
-  std::vector<float> out;
-  out.reserve(values.size());
-  const std::vector<LayerSpec> layers = layers_of(model);
-  for (std::size_t place = 0; place < layers.size(); ++place) {
-    const LayerSpec& layer = layers[place];
-    bool flattened = place > 0 && layers[place - 1].kind == LayerKind::flatten;
-    const SampleShape& image = flattened ? layers[place - 1].in : layer.in;
-    for (TensorSpec& tensor : tensors_of(layer, place)) {
-      std::span<const float> part = values.first(tensor.size());
-      values = values.subspan(tensor.size());
-      bool is_weight = tensor.shape.size() > 1;
-      append(out, is_weight ? for_pytorch(layer, image, part, tensor)
-                            : std::vector<float>(part.begin(), part.end()));
-      tensors.push_back(std::move(tensor));
-    }
-  }
-  return write_tensors(tensors, out, metadata);
+  Exporter exporter(values);
+  exporter.add(layers_of(model), "");
+  return write_tensors(exporter.tensors(), exporter.values(), metadata);
 }
 
 }  // namespace quorate

@@ -17,7 +17,7 @@ namespace quorate {
 namespace {
 
 constexpr std::string_view kFormat = "quorate task v1";
-constexpr JsonLimits kLimits{64 << 10, 4};
+constexpr JsonLimits kLimits{64 << 10, 26};
 constexpr std::uint32_t kMaxBatch = 65536;
 constexpr std::uint32_t kMaxSteps = 1U << 20;
 constexpr std::uint32_t kMaxShardSamples = 1U << 24;
@@ -34,6 +34,46 @@ float get_coefficient(const JsonFields& fields, const char* name) {
     reject(fmt::format("field \"{}\": expected a number of at least 0", name));
   }
   return value;
+}
+
+// sgd is written as in the first version of the format, without its name.
+void put_optimizer(const OptimizerOptions& options, nlohmann::json& json) {
+  if (options.clip_norm != 0.0F) {
+    json["clip_norm"] = hex_of_float(options.clip_norm);
+  }
+  if (options.kind == OptimizerKind::sgd) {
+    json["momentum"] = hex_of_float(options.momentum);
+    return;
+  }
+  json["optimizer"] = name_of(options.kind);
+  json["beta1"] = hex_of_float(options.beta1);
+  json["beta2"] = hex_of_float(options.beta2);
+  json["epsilon"] = hex_of_float(options.epsilon);
+}
+
+OptimizerOptions get_optimizer(const nlohmann::json& json,
+                               const JsonFields& fields) {
+  OptimizerOptions options;
+  options.learning_rate = get_coefficient(fields, "learning_rate");
+  options.weight_decay = get_coefficient(fields, "weight_decay");
+  if (json.contains("clip_norm")) {
+    options.clip_norm = get_coefficient(fields, "clip_norm");
+  }
+  if (!json.contains("optimizer")) {
+    options.momentum = get_coefficient(fields, "momentum");
+    return options;
+  }
+  if (fields.text("optimizer", 32) != "adamw") {
+    reject("field \"optimizer\": expected \"adamw\", or none for sgd");
+  }
+  options.kind = OptimizerKind::adamw;
+  options.beta1 = get_coefficient(fields, "beta1");
+  options.beta2 = get_coefficient(fields, "beta2");
+  options.epsilon = get_coefficient(fields, "epsilon");
+  if (options.beta1 >= 1.0F || options.beta2 >= 1.0F) {
+    reject("fields \"beta1\", \"beta2\": expected numbers below 1");
+  }
+  return options;
 }
 
 SampleRange get_range(const JsonFields& fields) {
@@ -57,8 +97,8 @@ void check_derived(const TrainingTask& task) {
     reject(fmt::format("field \"digest_every\": expected {}, found {}",
                        digest_interval(task.range.steps), task.digest_every));
   }
-  if (task.inverse_batch != 1.0F / static_cast<float>(task.range.batch)) {
-    reject("field \"inverse_batch\": is not 1 / batch");
+  if (task.inverse_batch != inverse_batch(task.model, task.range.batch)) {
+    reject("field \"inverse_batch\": is not 1 / targets of a batch");
   }
   if (task.unit_seed != unit_seed(task.run, task.unit_index)) {
     reject("field \"unit_seed\": does not follow from run and unit index");
@@ -82,6 +122,27 @@ void check_versions(const JsonFields& fields) {
 }
 
 }  // namespace
+
+std::string name_of(OptimizerKind kind) {
+  return kind == OptimizerKind::sgd ? "sgd" : "adamw";
+}
+
+OptimizerKind optimizer_of(const std::string& name) {
+  for (OptimizerKind kind : {OptimizerKind::sgd, OptimizerKind::adamw}) {
+    if (name == name_of(kind)) return kind;
+  }
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("unknown optimizer \"{}\": expected sgd or adamw", name));
+}
+
+std::size_t state_arrays(OptimizerKind kind) {
+  return kind == OptimizerKind::sgd ? 1 : 2;
+}
+
+float inverse_batch(const ModelSpec& model, std::uint32_t batch) {
+  return 1.0F / static_cast<float>(std::uint64_t{batch} * targets_of(model));
+}
 
 std::uint64_t unit_seed(const RunId& run, std::uint64_t unit_index) {
   ByteWriter index;
@@ -117,12 +178,12 @@ Bytes encode(const TrainingTask& task) {
       {"order_seed", hex_of_seed(task.order_seed)},
       {"unit_seed", hex_of_seed(task.unit_seed)},
       {"learning_rate", hex_of_float(task.optimizer.learning_rate)},
-      {"momentum", hex_of_float(task.optimizer.momentum)},
       {"weight_decay", hex_of_float(task.optimizer.weight_decay)},
       {"inverse_batch", hex_of_float(task.inverse_batch)},
       {"digest_every", task.digest_every},
       {"codec", task.codec},
   };
+  put_optimizer(task.optimizer, json);
   std::string text = dump_json(json);
   ByteView view = as_bytes(text);
   return {view.begin(), view.end()};
@@ -143,9 +204,7 @@ TrainingTask decode_task(ByteView bytes) {
   task.range = get_range(fields);
   task.order_seed = fields.seed_of_hex("order_seed");
   task.unit_seed = fields.seed_of_hex("unit_seed");
-  task.optimizer.learning_rate = get_coefficient(fields, "learning_rate");
-  task.optimizer.momentum = get_coefficient(fields, "momentum");
-  task.optimizer.weight_decay = get_coefficient(fields, "weight_decay");
+  task.optimizer = get_optimizer(json, fields);
   task.inverse_batch = get_coefficient(fields, "inverse_batch");
   task.digest_every = fields.integer32("digest_every");
   task.codec = fields.text("codec", 32);

@@ -13,15 +13,28 @@ namespace quorate {
 
 struct RunId : FixedBytes<16> {};
 
+enum class OptimizerKind { sgd, adamw };
+std::string name_of(OptimizerKind kind);
+// Throws usage, listing the known.
+OptimizerKind optimizer_of(const std::string& name);
+
 // The local optimiser; its state starts at zero in every unit. The values are
 // used by bit pattern, so they are shipped as bit patterns.
-struct SgdOptions {
+struct OptimizerOptions {
   float learning_rate = 0.0F;
-  float momentum = 0.0F;
+  float momentum = 0.0F;  // of sgd
   float weight_decay = 0.0F;
+  OptimizerKind kind = OptimizerKind::sgd;
+  float beta1 = 0.0F;  // of adamw, as the next two
+  float beta2 = 0.0F;
+  float epsilon = 0.0F;
+  float clip_norm = 0.0F;  // most that the gradient's norm may be; 0: anything
 
-  bool operator==(const SgdOptions&) const = default;
+  bool operator==(const OptimizerOptions&) const = default;
 };
+
+// Values that an optimiser keeps for each parameter.
+std::size_t state_arrays(OptimizerKind kind);
 
 // A contiguous range of one shard's shuffled order.
 struct SampleRange {
@@ -49,8 +62,9 @@ struct TrainingTask {
   SampleRange range;
   std::uint64_t order_seed = 0;  // the run's seed: order of the samples
   std::uint64_t unit_seed = 0;   // dropout, codecs
-  SgdOptions optimizer;
-  float inverse_batch = 0.0F;      // 1 / batch
+  OptimizerOptions optimizer;
+  // 1 / targets of a batch: samples, or the tokens of a text.
+  float inverse_batch = 0.0F;
   std::uint32_t digest_every = 0;  // steps between state digests
   std::string codec;               // of the update: "fp32"
 
@@ -60,6 +74,9 @@ struct TrainingTask {
 // The first 8 bytes, little-endian, of SHA-256("quorate unit seed v1", a zero
 // byte, run id, unit index as u64 LE).
 std::uint64_t unit_seed(const RunId& run, std::uint64_t unit_index);
+
+// What losses of a batch are scaled by: 1 / its targets.
+float inverse_batch(const ModelSpec& model, std::uint32_t batch);
 
 // Steps between state digests of a unit of `steps` steps: ceil(steps / 8).
 std::uint32_t digest_interval(std::uint32_t steps);

@@ -15,6 +15,11 @@ constexpr const char* kTokens = "tokens";
 
 }  // namespace
 
+std::uint32_t token_windows(std::uint64_t tokens, std::uint32_t context) {
+  std::uint64_t whole = tokens / context;
+  return whole < 2 ? 0 : static_cast<std::uint32_t>(whole - 1);
+}
+
 Bytes write_token_shard(ByteView tokens) {
   std::array<TensorView, 1> tensors{
       TensorView{kTokens, DType::u8, {tokens.size()}, tokens}};

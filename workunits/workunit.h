@@ -64,7 +64,7 @@ struct Run {
   std::uint32_t batch = 64;
   std::uint32_t local_steps = 0;  // 0: auto
   std::uint32_t epochs = 20;
-  SgdOptions optimizer;                // learning_rate: at the start
+  OptimizerOptions optimizer;          // learning_rate: at the start
   std::string lr_schedule = "linear";  // or "constant"
   std::string rule = "vc-asgd";
   std::string rule_settings;  // JSON, see validator/update_rules

@@ -71,7 +71,7 @@ TrainingTask endless_task(const std::string& model, std::uint32_t batch) {
                 .steps = kShardSamples / batch,
                 .batch = batch};
   task.optimizer = {.learning_rate = 0.01F, .momentum = 0.9F};
-  task.inverse_batch = 1.0F / static_cast<float>(batch);
+  task.inverse_batch = inverse_batch(task.model, batch);
   task.digest_every = task.range.steps;  // steps alone are measured
   task.codec = "fp32";
   return task;
@@ -89,7 +89,7 @@ protocol::BenchReport bench_training(Backend& backend, const Clock& clock,
   }
   Bytes labels(kShardSamples, 1);
   std::vector<float> base = initial_parameters(task.model, /*seed=*/0);
-  Trainer trainer(task, base, {kSample, kShardSamples, images, labels},
+  Trainer trainer(task, base, ShardView{kSample, kShardSamples, images, labels},
                   backend);
   TrainerState start = trainer.state();
   double steps = rate(clock, [&] {

@@ -66,7 +66,8 @@ TestResult test_training(Backend& backend) {
   TrainingTask task = make_task();
   std::vector<float> base = initial_parameters(task.model, /*seed=*/5);
   Trainer trainer(task, base,
-                  {kShape, kSamples, samples.images, samples.labels}, backend);
+                  ShardView{kShape, kSamples, samples.images, samples.labels},
+                  backend);
   while (!trainer.is_finished()) trainer.step();
   std::string found = claim_hash(trainer.finish().claim).hex();
   bool passed = found == kExpectedClaim;

@@ -94,10 +94,11 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
   std::vector<float> base = read_parameters(
       task.model, files_.get(request.snapshot, task.snapshot, "snapshot"),
       snapshot);
-  Trainer trainer(task, base,
-                  read_shard(files_.get(request.shard, task.shard, "shard"),
-                             classes_of(task.model), shard),
-                  backend_);
+  Trainer trainer(
+      task, base,
+      Samples::read(task.model, files_.get(request.shard, task.shard, "shard"),
+                    shard),
+      backend_);
   CheckpointFile checkpoint(request.checkpoint, unit);
   checkpoint.restore_into(trainer);
   std::uint32_t resumed_at = trainer.steps_done();
@@ -125,9 +126,8 @@ WorkerReply UnitRunner::evaluate(const EvaluateRequest& request, Job& job) {
   for (const std::string& path : request.shards) {
     if (job.should_stop()) return protocol::WorkerStopped{request.job};
     MappedFile mapped(path);
-    ShardView shard =
-        read_shard(mapped.bytes(), classes_of(model), "shard " + path);
-    Score score = quorate::evaluate(model, parameters, shard, backend_);
+    Samples samples = Samples::read(model, mapped.bytes(), "shard " + path);
+    Score score = quorate::evaluate(model, parameters, samples, backend_);
     done.correct += score.correct;
     done.samples += score.samples;
     loss +=

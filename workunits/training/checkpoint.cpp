@@ -1,7 +1,8 @@
 // Grammar, all integers and numbers little-endian:
 //   "QRTCKPT1", workunit hash [32], steps done u32, diverged step u32,
 //   losses f32 [steps done], digest count u32, digests [32] each,
-//   parameter count u64, parameters f32 each, velocities f32 each,
+//   parameter count u64, parameters f32 each, arrays of the optimiser's state,
+//   one (sgd) or two (adamw), f32 each,
 //   SHA-256 of all before it [32].
 #include "workunits/training/checkpoint.h"
 
@@ -48,7 +49,8 @@ TrainerState read_state(ByteReader& in, const TrainingTask& task) {
                             parameter_count(task.model), parameters));
   }
   state.parameters = get_floats(in, parameters);
-  state.velocities = get_floats(in, parameters);
+  state.optimizer =
+      get_floats(in, parameters * state_arrays(task.optimizer.kind));
   in.expect_end();
   return state;
 }
@@ -57,7 +59,7 @@ TrainerState read_state(ByteReader& in, const TrainingTask& task) {
 
 void save_checkpoint(const fs::path& path, const Hash& workunit,
                      const TrainerState& state) {
-  check(state.velocities.size() == state.parameters.size() &&
+  check(state.optimizer.size() % state.parameters.size() == 0 &&
             state.losses.size() == state.steps_done,
         "a checkpoint keeps a whole state");
   ByteWriter out;
@@ -70,7 +72,7 @@ void save_checkpoint(const fs::path& path, const Hash& workunit,
   for (const Hash& digest : state.digests) out.put_bytes(digest.view());
   out.put(static_cast<std::uint64_t>(state.parameters.size()));
   out.put_bytes(bytes_of(state.parameters));
-  out.put_bytes(bytes_of(state.velocities));
+  out.put_bytes(bytes_of(state.optimizer));
   Bytes bytes = out.take();
   Hash hash = sha256(bytes);
   bytes.insert(bytes.end(), hash.bytes.begin(), hash.bytes.end());
@@ -82,8 +84,8 @@ std::optional<TrainerState> load_checkpoint(const fs::path& path,
                                             const TrainingTask& task) {
   if (!fs::exists(path)) return std::nullopt;
   std::string what = fmt::format("checkpoint {}", path.string());
-  // Parameters and velocities, up to 2^30 of each.
-  constexpr std::uint64_t kMaxBytes = (1ULL << 33) + (1ULL << 24);
+  // Parameters and two arrays of state, up to 2^30 of each.
+  constexpr std::uint64_t kMaxBytes = 3 * (1ULL << 32) + (1ULL << 24);
   Bytes bytes = read_file(path, kMaxBytes);
   ByteReader in(bytes, what);
   try {

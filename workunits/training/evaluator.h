@@ -6,14 +6,14 @@
 
 #include "kernels/backend.h"
 #include "workunits/model_spec.h"
-#include "workunits/shard.h"
+#include "workunits/training/samples.h"
 
 namespace quorate {
 
 struct Score {
   std::uint64_t correct = 0;
-  std::uint64_t samples = 0;
-  float loss = 0.0F;  // mean over the samples
+  std::uint64_t samples = 0;  // targets: of a text its tokens
+  float loss = 0.0F;          // mean over them
 
   bool operator==(const Score&) const = default;
 };
@@ -22,6 +22,6 @@ struct Score {
 // loss is div(R1 sum of the samples' losses, samples). Throws corrupt if
 // parameters or shard do not fit the model, unsupported or io as Model does.
 Score evaluate(const ModelSpec& model, std::span<const float> parameters,
-               const ShardView& shard, Backend& backend);
+               const Samples& samples, Backend& backend);
 
 }  // namespace quorate

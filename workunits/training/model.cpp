@@ -3,10 +3,6 @@
 #include <span>
 
 #include "base/error.h"
-#include "workunits/training/layers/conv2d.h"
-#include "workunits/training/layers/linear.h"
-#include "workunits/training/layers/max_pool2d.h"
-#include "workunits/training/layers/relu.h"
 
 namespace quorate {
 namespace {
@@ -39,65 +35,109 @@ std::vector<Parameter> lay_out(const std::vector<TensorSpec>& specs,
   return parameters;
 }
 
-// parameters: weight and bias, if it has them.
-std::unique_ptr<Layer> make_layer(Backend& backend, const LayerSpec& layer,
-                                  std::span<const Parameter> parameters) {
-  switch (layer.kind) {
-    case LayerKind::linear:
-      return std::make_unique<Linear>(backend, parameters[0], parameters[1]);
-    case LayerKind::conv2d:
-      return std::make_unique<Conv2d>(backend, layer, parameters[0],
-                                      parameters[1]);
-    case LayerKind::max_pool2d:
-      return std::make_unique<MaxPool2d>(backend, layer);
-    case LayerKind::relu:
-      return std::make_unique<Relu>(backend, layer.out.size());
-    case LayerKind::flatten:
-      break;
-  }
-  check(false, "a layer that computes");
-  return nullptr;
+// Those of one step; a tied layer has the first table of all.
+std::span<const Parameter> parameters_of(
+    const PlanStep& step, std::span<const Parameter> parameters) {
+  if (step.layer->kind == LayerKind::tied_linear) return parameters.first(1);
+  return parameters.subspan(step.first_tensor,
+                            tensors_of(*step.layer, "").size());
 }
 
 }  // namespace
 
-Model::Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend)
+Model::Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend,
+             Purpose purpose)
     : backend_(backend),
+      plan_(plan_of(layers_of(spec), max_batch, purpose)),
+      classes_(classes_of(spec)),
       parameters_(backend.tensor({parameter_count(spec)})),
-      gradients_(backend.tensor({parameter_count(spec)})) {
+      gradients_(backend.tensor(
+          {purpose == Purpose::training ? parameter_count(spec) : 0})),
+      arena_(backend.tensor({plan_.arena})) {
+  View values = parameters_.view();
+  View gradients = purpose == Purpose::training ? gradients_.view() : values;
   std::vector<Parameter> parameters =
-      lay_out(parameters_of(spec), parameters_.view(), gradients_.view());
-  values_.push_back({backend.tensor({max_batch, inputs_of(spec)})});
-  auto next = parameters.begin();
-  for (const LayerSpec& layer : layers_of(spec)) {
-    // Rows of pixels, channels fastest, already are flat.
-    if (layer.kind == LayerKind::flatten) continue;
-    std::ptrdiff_t count = has_parameters(layer) ? 2 : 0;
-    add_layer(make_layer(backend, layer, {next, next + count}), max_batch);
-    next += count;
+      lay_out(quorate::parameters_of(spec), values, gradients);
+  for (const Parameter& parameter : parameters) {
+    gradient_tensors_.push_back(parameter.gradient);
+  }
+  for (const PlanStep& step : plan_.steps) {
+    if (!step.layer) {
+      layers_.push_back(nullptr);
+      continue;
+    }
+    context_.has_tied_table |= step.layer->kind == LayerKind::tied_linear;
+    layers_.push_back(make_layer(backend, step, parameters_of(step, parameters),
+                                 max_batch, context_));
   }
 }
 
-void Model::add_layer(std::unique_ptr<Layer> layer, std::size_t max_batch) {
-  Shape shape{max_batch, layer->outputs()};
-  values_.push_back({backend_.tensor(shape)});
-  slopes_.push_back({backend_.tensor(shape)});
-  layers_.push_back(std::move(layer));
+View Model::value(std::size_t index, std::size_t batch) {
+  const PlanValue& value = plan_.values[index];
+  return arena_.view().part(value.offset, {batch, value.size});
+}
+
+View Model::slope(std::size_t index, std::size_t batch) {
+  const PlanValue& value = plan_.values[index];
+  check(value.slope.has_value(), "a value that has a slope");
+  return arena_.view().part(*value.slope, {batch, value.size});
+}
+
+template <class V>
+V Model::logit_rows(const V& rows) const {
+  return rows.part(0, {rows.shape.count() / classes_, classes_});
+}
+
+View Model::output_gradient(std::size_t batch) {
+  return logit_rows(slope(plan_.output, batch));
+}
+
+void Model::begin_step(std::uint64_t unit_seed, std::uint32_t step) {
+  context_.is_training = true;
+  context_.seed = unit_seed;
+  context_.step = step;
 }
 
 ConstView Model::forward(std::size_t batch) {
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    layers_[i]->forward(values_[i].of(batch), values_[i + 1].of(batch));
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const PlanStep& step = plan_.steps[i];
+    View x = value(step.in, batch);
+    View y = value(step.out, batch);
+    std::optional<ConstView> addend;
+    if (step.addend) addend = value(*step.addend, batch);
+    if (step.layer) {
+      layers_[i]->forward(x, addend, y);
+    } else {
+      backend_.add(x, *addend, y);
+    }
   }
-  return values_.back().of(batch);
+  return logit_rows(ConstView(value(plan_.output, batch)));
 }
 
 void Model::backward(std::size_t batch) {
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    std::optional<View> dx;
-    if (i > 0) dx = slopes_[i - 1].of(batch);
-    layers_[i]->backward(values_[i].of(batch), slopes_[i].of(batch), dx);
+  for (std::size_t i = plan_.steps.size(); i-- > 0;) {
+    // The parts of a sum have its slope already.
+    if (plan_.steps[i].layer) step_back(i, batch);
   }
+}
+
+void Model::step_back(std::size_t i, std::size_t batch) {
+  const PlanStep& step = plan_.steps[i];
+  View x = value(step.in, batch);
+  View y = value(step.out, batch);
+  View dy = slope(step.out, batch);
+  if (step.in == 0) {
+    layers_[i]->backward(x, y, dy, std::nullopt);
+    return;
+  }
+  View dx = slope(step.in, batch);
+  if (!step.accumulates) {
+    layers_[i]->backward(x, y, dy, dx);
+    return;
+  }
+  View part = arena_.view().part(step.scratch, {batch, dx.shape[1]});
+  layers_[i]->backward(x, y, dy, part);
+  backend_.add(dx, part, dx);
 }
 
 }  // namespace quorate

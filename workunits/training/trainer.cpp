@@ -11,7 +11,6 @@
 #include "kernels/float_environment.h"
 #include "workunits/safetensors.h"
 #include "workunits/training/float_bytes.h"
-#include "workunits/training/inputs.h"
 #include "workunits/training/loss.h"
 
 namespace quorate {
@@ -20,14 +19,18 @@ namespace {
 // The task that was given, once its inputs fit it: members are built from it.
 const TrainingTask& checked(const TrainingTask& task,
                             std::span<const float> base,
-                            const ShardView& shard) {
+                            const Samples& samples) {
   std::string what = fmt::format("unit {}", task.unit_index);
-  check_inputs(task.model, base, shard, what);
-  if (shard.samples != task.range.shard_samples) {
+  auto expect = [&](std::uint64_t expected, std::uint64_t found,
+                    const char* where, const char* of) {
+    if (expected == found) return;
     throw Error(ErrorKind::corrupt,
-                fmt::format("{}: shard: expected {} samples, found {}", what,
-                            task.range.shard_samples, shard.samples));
-  }
+                fmt::format("{}: {}: expected {} {}, found {}", what, where,
+                            expected, of, found));
+  };
+  expect(parameter_count(task.model), base.size(), "snapshot", "parameters");
+  samples.check_fit(task.model, what);
+  expect(task.range.shard_samples, samples.count(), "shard", "samples");
   return task;
 }
 
@@ -41,16 +44,15 @@ float mean_loss(std::span<const float> losses) {
 }  // namespace
 
 Trainer::Trainer(const TrainingTask& task, std::span<const float> base,
-                 const ShardView& shard, Backend& backend)
-    : task_(checked(task, base, shard)),
-      shard_(shard),
+                 const Samples& samples, Backend& backend)
+    : task_(checked(task, base, samples)),
+      samples_(samples),
       backend_(backend),
       model_(task.model, task.range.batch, backend),
       optimizer_(backend, task.optimizer, base.size()),
       base_(backend.tensor({base.size()})),
-      sample_losses_(backend.tensor({task.range.batch})),
-      pixels_(std::size_t{task.range.batch} * shard.shape.size()),
-      targets_(task.range.batch) {
+      sample_losses_(backend.tensor(
+          {std::size_t{task.range.batch} * targets_of(task.model)})) {
   backend_.upload(model_.parameters(), base);
   backend_.upload(base_.view(), base);
 }
@@ -64,16 +66,15 @@ void Trainer::load_batch() {
   Permutation order(range.shard_samples, task_.order_seed,
                     stream_of(RandomUse::sample_order, range.shard_index),
                     range.epoch);
-  std::size_t size = shard_.shape.size();
   std::uint32_t first = range.first + steps_done_ * range.batch;
+  indices_.clear();
   for (std::uint32_t i = 0; i < range.batch; ++i) {
-    std::size_t sample = order(first + i);
-    std::copy_n(
-        shard_.images.begin() + static_cast<std::ptrdiff_t>(sample * size),
-        size, pixels_.begin() + static_cast<std::ptrdiff_t>(i * size));
-    targets_[i] = shard_.labels[sample];
+    indices_.push_back(order(first + i));
   }
-  backend_.upload_pixels(model_.input(range.batch), pixels_);
+  samples_.load(indices_,
+                window_shift(task_.model, task_.order_seed, range.shard_index,
+                             range.epoch),
+                backend_, model_, targets_);
 }
 
 void Trainer::step() {
@@ -81,11 +82,13 @@ void Trainer::step() {
   CanonicalFloatMode mode;
   std::size_t batch = task_.range.batch;
   load_batch();
+  model_.begin_step(task_.unit_seed, steps_done_);
   float loss = softmax_cross_entropy(backend_, model_.forward(batch), targets_,
                                      task_.inverse_batch, sample_losses_.view(),
                                      model_.output_gradient(batch));
   model_.backward(batch);
-  optimizer_.step(model_.parameters(), model_.gradients());
+  optimizer_.step(model_.parameters(), model_.gradients(),
+                  model_.gradient_tensors(), steps_done_);
   if (!std::isfinite(loss) || !backend_.all_finite(model_.parameters())) {
     diverged_step_ = steps_done_ + 1;
     return;
@@ -124,7 +127,7 @@ TrainerState Trainer::state() {
           .losses = losses_,
           .digests = digests_,
           .parameters = download(model_.parameters()),
-          .velocities = download(optimizer_.velocities())};
+          .optimizer = download(optimizer_.state())};
 }
 
 void Trainer::restore(const TrainerState& state) {
@@ -136,12 +139,12 @@ void Trainer::restore(const TrainerState& state) {
   losses_ = state.losses;
   digests_ = state.digests;
   backend_.upload(model_.parameters(), state.parameters);
-  backend_.upload(optimizer_.velocities(), state.velocities);
+  backend_.upload(optimizer_.state(), state.optimizer);
 }
 
 Hash Trainer::state_digest() {
   Sha256 hash;
-  for (const View& part : {model_.parameters(), optimizer_.velocities()}) {
+  for (const View& part : {model_.parameters(), optimizer_.state()}) {
     std::vector<float> values = download(part);
     if (!backend_.all_finite(part)) make_nan_canonical(values);
     hash.update(bytes_of(values));

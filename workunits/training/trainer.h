@@ -9,10 +9,10 @@
 
 #include "kernels/backend.h"
 #include "workunits/result_header.h"
-#include "workunits/shard.h"
 #include "workunits/task.h"
 #include "workunits/training/model.h"
 #include "workunits/training/optimizer.h"
+#include "workunits/training/samples.h"
 
 namespace quorate {
 
@@ -23,7 +23,7 @@ struct TrainerState {
   std::vector<float> losses;        // batch losses, one per step done
   std::vector<Hash> digests;        // so far
   std::vector<float> parameters;    // in declared order
-  std::vector<float> velocities;
+  std::vector<float> optimizer;     // its state, array after array
 
   bool operator==(const TrainerState&) const = default;
 };
@@ -39,11 +39,11 @@ struct TrainingResult {
 
 class Trainer {
  public:
-  // base: the snapshot's parameters in declared order; copied. shard: its bytes
-  // and the backend must live as long as the trainer. Throws corrupt if base or
-  // shard do not fit the task, unsupported or io as Model does.
+  // base: the snapshot's parameters in declared order; copied. The shard's
+  // bytes and the backend must live as long as the trainer. Throws corrupt if
+  // base or samples do not fit the task, unsupported or io as Model does.
   Trainer(const TrainingTask& task, std::span<const float> base,
-          const ShardView& shard, Backend& backend);
+          const Samples& samples, Backend& backend);
 
   // Steps done so far; of a diverged training, those before the step that
   // diverged.
@@ -66,13 +66,13 @@ class Trainer {
   std::vector<float> download(ConstView view);
 
   TrainingTask task_;
-  ShardView shard_;
+  Samples samples_;
   Backend& backend_;
   Model model_;
-  Sgd optimizer_;
+  Optimizer optimizer_;
   Tensor base_;
   Tensor sample_losses_;
-  std::vector<std::uint8_t> pixels_;    // of the batch
+  std::vector<std::uint32_t> indices_;  // of the batch, in the shard
   std::vector<std::uint32_t> targets_;  // of the batch
   std::uint32_t steps_done_ = 0;
   std::uint32_t diverged_step_ = 0;
