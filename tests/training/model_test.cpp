@@ -1,5 +1,6 @@
 #include "workunits/training/model.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -19,22 +20,38 @@ struct LossOfModel {
   LossOfModel(Backend& device, const ModelSpec& spec)
       : backend(device),
         model(spec, kBatch, device),
-        losses(device.tensor({kBatch})),
+        losses(device.tensor({kBatch * targets_of(spec)})),
         parameters(initial_parameters(spec, 3)) {
     RandomStream words(17, 0, 0);
-    std::vector<float> x(kBatch * inputs_of(spec));
-    for (float& value : x) value = uniform11(words.next());
-    backend.upload(model.input(kBatch), x);
-    for (std::size_t i = 0; i < kBatch; ++i) {
+    if (takes_text(spec)) {
+      std::vector<std::uint32_t> tokens(kBatch * targets_of(spec));
+      for (std::uint32_t& token : tokens) {
+        token = integer_below(words.next(), classes_of(spec));
+      }
+      model.set_tokens(tokens);
+    } else {
+      std::vector<float> x(kBatch * inputs_of(spec));
+      for (float& value : x) value = uniform11(words.next());
+      backend.upload(model.input(kBatch), x);
+    }
+    for (std::size_t i = 0; i < losses.shape().count(); ++i) {
       targets.push_back(static_cast<std::uint32_t>(i % classes_of(spec)));
     }
+    // Of the normalizations: not all alike.
+    for (float& value : parameters) {
+      if (value == 0.0F || value == 1.0F) {
+        value += 0.25F * uniform11(words.next());
+      }
+    }
+    model.begin_step(5, 2);
   }
 
   double loss_at(const std::vector<float>& at) {
     backend.upload(model.parameters(), at);
-    float loss = softmax_cross_entropy(backend, model.forward(kBatch), targets,
-                                       1.0F / kBatch, losses.view(),
-                                       model.output_gradient(kBatch));
+    float loss =
+        softmax_cross_entropy(backend, model.forward(kBatch), targets,
+                              1.0F / static_cast<float>(targets.size()),
+                              losses.view(), model.output_gradient(kBatch));
     return loss;
   }
 
@@ -53,40 +70,83 @@ struct LossOfModel {
   std::vector<std::uint32_t> targets;
 };
 
+// The slopes of every `every`-th parameter, found by moving it by `step`: wide
+// enough for binary32 losses, narrow enough that few inputs of a relu cross its
+// kink. They may be `tolerance` of their norm apart, all together.
+void check_slopes(LossOfModel& loss, std::size_t every, float step,
+                  double tolerance) {
+  std::vector<float> gradients = loss.gradients();
+  double error = 0;
+  double norm = 0;
+  for (std::size_t i = 0; i < gradients.size(); i += every) {
+    std::vector<float> above = loss.parameters;
+    std::vector<float> below = loss.parameters;
+    above[i] += step;
+    below[i] -= step;
+    double slope = (loss.loss_at(above) - loss.loss_at(below)) /
+                   (static_cast<double>(above[i]) - below[i]);
+    error += (slope - gradients[i]) * (slope - gradients[i]);
+    norm += slope * slope;
+  }
+  CHECK(std::sqrt(error) < tolerance * std::sqrt(norm));
+  CHECK(norm > 0.01);  // the comparison is not one of zeros
+}
+
+constexpr const char* kEveryLayer = R"(layers {"layers":[
+  {"layer":"conv2d","channels":6,"window":3,"padding":1,"stride":2},
+  {"layer":"group_norm","groups":2},
+  {"layer":"relu"},
+  {"layer":"residual","branch":[
+    {"layer":"conv2d","channels":6,"window":3,"padding":1,"groups":6},
+    {"layer":"silu"},
+    {"layer":"conv2d","channels":8,"window":1,"bias":false},
+    {"layer":"relu"}],
+   "shortcut":[{"layer":"linear","outputs":8,"bias":false}]},
+  {"layer":"residual","branch":[
+    {"layer":"layer_norm"},
+    {"layer":"tanh"},
+    {"layer":"conv2d","channels":8,"window":3,"padding":1,"groups":2}]},
+  {"layer":"relu"},
+  {"layer":"average_pool2d","window":3,"stride":2,"padding":1},
+  {"layer":"dropout","rate":0.25},
+  {"layer":"sigmoid"},
+  {"layer":"flatten"},
+  {"layer":"linear","outputs":9},
+  {"layer":"gelu"},
+  {"layer":"linear","outputs":3}]})";
+
 }  // namespace
 
 TEST_CASE("gradients are those of finite differences") {
-  auto backend = make_backend("reference");
+  auto backend = make_backend("cpu");
   struct Case {
     const char* text;
     SampleShape sample;
+    std::size_t every;
+    float step;
     double tolerance;
   };
-  constexpr Case kCases[] = {{"mlp:none", {2, 2, 1}, 2e-4},
-                             {"mlp:6", {2, 2, 1}, 2e-4},
-                             {"mlp:7,5", {2, 2, 1}, 2e-4},
-                             // Of so many pixels, a few do cross.
-                             {"lenet:2,3,6,5", {12, 15, 2}, 5e-4}};
+  constexpr Case kCases[] = {{"mlp:none", {2, 2, 1}, 1, 0x1p-9F, 3e-3},
+                             {"mlp:6", {2, 2, 1}, 1, 0x1p-9F, 3e-3},
+                             {"mlp:7,5", {2, 2, 1}, 1, 0x1p-9F, 3e-3},
+                             {"lenet:2,3,6,5", {12, 15, 2}, 1, 0x1p-9F, 0.03},
+                             {"resnet:1x8,2x12", {7, 6, 2}, 7, 0x1p-11F, 0.04},
+                             {kEveryLayer, {9, 8, 3}, 1, 0x1p-11F, 0.04}};
   for (const Case& n : kCases) {
     CAPTURE(n.text);
     LossOfModel loss(*backend, parse_model(n.text, n.sample, 3));
-    std::vector<float> gradients = loss.gradients();
-    double greatest = 0;
-    for (std::size_t i = 0; i < gradients.size(); ++i) {
-      CAPTURE(i);
-      // Wide enough for binary32 losses, narrow enough to cross no kink of
-      // relu with these inputs.
-      constexpr float kStep = 0x1p-9F;
-      std::vector<float> above = loss.parameters;
-      std::vector<float> below = loss.parameters;
-      above[i] += kStep;
-      below[i] -= kStep;
-      double slope = (loss.loss_at(above) - loss.loss_at(below)) /
-                     (static_cast<double>(above[i]) - below[i]);
-      CHECK(std::abs(slope - gradients[i]) < n.tolerance);
-      greatest = std::max(greatest, std::abs(slope));
-    }
-    CHECK(greatest > 0.05);  // the comparison is not one of zeros
+    check_slopes(loss, n.every, n.step, n.tolerance);
+  }
+}
+
+TEST_CASE("gradients of networks of text are those of finite differences") {
+  auto backend = make_backend("cpu");
+  for (const char* text :
+       {"gpt:layers=1,width=8,heads=2,context=5,head=tied",
+        "gpt:layers=2,width=12,heads=3,context=7,head=untied"}) {
+    CAPTURE(text);
+    LossOfModel loss(*backend, parse_text_model(text, 6));
+    check_slopes(loss, 3, 0x1p-9F, 5e-3);
   }
 }
 
@@ -97,6 +157,15 @@ TEST_CASE("gradients do not depend on the device") {
   }
   SUBCASE("lenet") {
     spec = parse_model("lenet", {14, 13, 3}, 10);
+  }
+  SUBCASE("resnet") {
+    spec = parse_model("resnet-8", {9, 10, 3}, 10);
+  }
+  SUBCASE("every layer") {
+    spec = parse_model(kEveryLayer, {9, 8, 3}, 3);
+  }
+  SUBCASE("gpt") {
+    spec = parse_text_model("gpt:layers=2,width=24,heads=3,context=70", 20);
   }
   auto reference = make_backend("reference");
   std::vector<float> expected = LossOfModel(*reference, spec).gradients();
@@ -117,6 +186,50 @@ TEST_CASE("a smaller batch leaves the rest alone") {
   std::vector<float> two(2 * 3);
   backend->download(whole.model.forward(2), two);
   CHECK(std::equal(two.begin(), two.end(), all.begin()));
+}
+
+TEST_CASE("evaluation needs less memory and gives the same") {
+  auto backend = make_backend("cpu");
+  ModelSpec spec = parse_model("resnet-8", {16, 16, 3}, 10);
+  LossOfModel training(*backend, spec);
+  training.loss_at(training.parameters);
+  Model model(spec, kBatch, *backend, Purpose::evaluation);
+  backend->upload(model.parameters(), training.parameters);
+  std::vector<float> x(kBatch * inputs_of(spec));
+  RandomStream words(17, 0, 0);
+  for (float& value : x) value = uniform11(words.next());
+  backend->upload(model.input(kBatch), x);
+  std::vector<float> found(kBatch * 10);
+  backend->download(model.forward(kBatch), found);
+  backend->upload(training.model.input(kBatch), x);
+  std::vector<float> expected(kBatch * 10);
+  backend->download(training.model.forward(kBatch), expected);
+  CHECK(found == expected);
+  CHECK(model.arena_size() * 3 < training.model.arena_size());
+}
+
+TEST_CASE("dropout drops in training alone, other elements in every step") {
+  auto backend = make_backend("reference");
+  ModelSpec spec =
+      parse_model(R"(layers {"layers":[{"layer":"dropout","rate":0.5}]})",
+                  {1, 1, 1000}, 1000);
+  Model model(spec, 1, *backend);
+  auto pass = [&] {
+    backend->upload(model.input(1), std::vector<float>(1000, 1.0F));
+    std::vector<float> y(1000);
+    backend->download(model.forward(1), y);
+    return y;
+  };
+  CHECK(pass() == std::vector<float>(1000, 1.0F));
+  model.begin_step(1, 0);
+  std::vector<float> first = pass();
+  auto kept = std::count(first.begin(), first.end(), 2.0F);
+  CHECK(std::count(first.begin(), first.end(), 0.0F) == 1000 - kept);
+  CHECK(kept > 430);
+  CHECK(kept < 570);
+  CHECK(pass() == first);
+  model.begin_step(1, 1);
+  CHECK(pass() != first);
 }
 
 TEST_CASE("a family that we cannot build is unsupported") {
