@@ -26,10 +26,12 @@ std::uint64_t fnv1a(std::span<const float> values) {
   return hash;
 }
 
-Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t stream) {
+// factor: a power of two.
+Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t stream,
+                      float factor = 1.0F) {
   RandomStream words(kKey, stream, 0);
   std::vector<float> values(shape.count());
-  for (float& value : values) value = uniform11(words.next());
+  for (float& value : values) value = uniform11(words.next()) * factor;
   Tensor tensor = backend.tensor(shape);
   backend.upload(tensor.view(), values);
   return tensor;
@@ -67,6 +69,26 @@ std::uint64_t product_hash(Backend& backend, Transpose transpose_a,
   Tensor c = backend.tensor({kM, kN});
   backend.matmul(a.view(), transpose_a, b.view(), transpose_b, c.view());
   return hash_of(backend, c.view());
+}
+
+// Of values whose products are too small for a number: all that is left is the
+// sign of the last one, unless a zero is multiplied after it.
+constexpr float kVanishing = 0x1p-80F;
+
+std::uint64_t vanishing_product_hash(Backend& backend) {
+  Tensor a = uniform_tensor(backend, {19, 261}, 1, kVanishing);
+  Tensor b = uniform_tensor(backend, {261, 35}, 2, kVanishing);
+  Tensor c = backend.tensor({19, 35});
+  backend.matmul(a.view(), Transpose::no, b.view(), Transpose::no, c.view());
+  return hash_of(backend, c.view());
+}
+
+std::uint64_t vanishing_convolution_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1, 6, 7, 3}, 5, kVanishing);
+  Tensor w = uniform_tensor(backend, {3, 3, 3, 5}, 6, kVanishing);
+  Tensor y = backend.tensor({1, 6, 7, 5});
+  backend.conv2d(x.view(), w.view(), {.padding = 1}, y.view());
+  return hash_of(backend, y.view());
 }
 
 std::uint64_t sum_rows_hash(Backend& backend) {
@@ -206,6 +228,13 @@ std::uint64_t adamw_hash(Backend& backend) {
   return hash_of(backend, w.view());
 }
 
+std::uint64_t moving_average_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1003}, 17);
+  Tensor y = uniform_tensor(backend, {1003}, 18);
+  backend.move_towards(x.view(), 0x1.19999ap+0F, 0.1F, y.view());
+  return hash_of(backend, y.view());
+}
+
 float sum_of_squares(Backend& backend, const Tensor& x) {
   const ConstView views[] = {x.view()};
   float sums[1];
@@ -233,11 +262,14 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"A B", 0x01484c8390d86264, product_hash(backend, no, no)},
       {"A^T B", 0x6582a4f8674576c1, product_hash(backend, yes, no)},
       {"A B^T", 0x8b498bc51f647ad4, product_hash(backend, no, yes)},
+      {"A B, vanishing", 0x5312979234bf6475, vanishing_product_hash(backend)},
       {"sum R1", bits(0x1.2f8154p+7F), bits(backend.sum(summed.view()))},
       {"sum R2", 0xc7507eedd06402e4, sum_rows_hash(backend)},
       {"convolution", 0xcc045e3ec6bb2323, convolution.forward},
       {"convolution, dx", 0x76e8414528249da2, convolution.input_gradient},
       {"convolution, dw", 0xe1276c4d4fa08b13, convolution.weight_gradient},
+      {"convolution, vanishing", 0xb9c750d34f3d9745,
+       vanishing_convolution_hash(backend)},
       {"max pooling, dx", 0xdc56361b42303cef, pooling_hash(backend)},
       {"average pooling", 0x653496e4b6538e84, average_pooling_hash(backend)},
       {"dot R1", bits(0x1.043aaap+15F), bits(sum_of_squares(backend, summed))},
@@ -250,6 +282,7 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"dropout", 0x00e00921b18e88cc, dropout_hash(backend)},
       {"embedding, dtable", 0xfa6957c0f5a2c6f1,
        embedding_gradient_hash(backend)},
+      {"moving average", 0x57be2c7a95f814db, moving_average_hash(backend)},
       {"adamw", 0x554ae6aceaef6ae3, adamw_hash(backend)},
   };
 }
