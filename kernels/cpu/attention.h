@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"

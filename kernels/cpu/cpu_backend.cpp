@@ -1,7 +1,6 @@
 #include "kernels/cpu/cpu_backend.h"
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,8 +9,10 @@
 #include "base/error.h"
 #include "kernels/cpu/attention.h"
 #include "kernels/cpu/convolution.h"
+#include "kernels/cpu/elements.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/normalizer.h"
+#include "kernels/cpu/pooler.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/reducer.h"
 #include "kernels/cpu/tasks.h"
@@ -28,14 +29,16 @@ class CpuBackend final : public Backend {
   CpuBackend(InstructionSet set, unsigned threads)
       : set_(set),
         elementwise_(elementwise_kernels(set)),
-        pooling_(pooling_kernels(set)),
         matmul_(matmul_kernels(set)),
         pool_(threads),
         tasks_(pool_),
         convolver_(pool_, matmul_, elementwise_, scratch_),
         attention_(tasks_, matmul_, reduction_kernels(set), scratch_),
         normalizer_(tasks_, reduction_kernels(set), normalization_kernels(set)),
-        reducer_(tasks_, elementwise_, reduction_kernels(set)) {
+        reducer_(tasks_, elementwise_, reduction_kernels(set)),
+        pooler_(tasks_, pooling_kernels(set), reduction_kernels(set),
+                elementwise_),
+        elements_(tasks_, elementwise_) {
     for (unsigned i = 0; i < threads; ++i) {
       scratch_.push_back(allocate_aligned(kMatmulScratch));
     }
@@ -58,11 +61,7 @@ class CpuBackend final : public Backend {
   }
 
   void upload_pixels(View to, std::span<const std::uint8_t> from) override {
-    check(from.size() == to.shape.count(), "upload of another size");
-    float* out = host_data(to);
-    tasks_.for_pieces(from.size(), [&](std::size_t i, std::size_t n) {
-      elementwise_.pixels(from.data() + i, out + i, n);
-    });
+    elements_.pixels(to, from);
   }
 
   void download(ConstView from, std::span<float> to) override {
@@ -130,54 +129,32 @@ class CpuBackend final : public Backend {
   }
 
   void max_pool2d(ConstView x, const Pooling& how, View y) override {
-    PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
-    const float* px = host_data(x);
-    float* py = host_data(y);
-    for_images(n, [&](std::size_t in, std::size_t out) {
-      pooling_.max_pool(n, how, px + in, py + out);
-    });
+    pooler_.max(pooling_sizes(x.shape, how, y.shape), how, host_data(x),
+                host_data(y));
   }
   void max_pool2d_gradient(ConstView x, ConstView dy, const Pooling& how,
                            View dx) override {
     PoolingSizes n = pooling_sizes(x.shape, how, dy.shape);
     check(dx.shape == x.shape, "gradient of another shape");
-    const float* px = host_data(x);
-    const float* pdy = host_data(dy);
-    float* pdx = host_data(dx);
-    for_images(n, [&](std::size_t in, std::size_t out) {
-      pooling_.max_pool_gradient(n, how, px + in, pdy + out, pdx + in);
-    });
+    pooler_.max_gradient(n, how, host_data(x), host_data(dy), host_data(dx));
   }
   void average_pool2d(ConstView x, const Pooling& how, float reciprocal,
                       View y) override {
-    PoolingSizes n = pooling_sizes(x.shape, how, y.shape);
-    const float* px = host_data(x);
-    float* py = host_data(y);
-    for_images(n, [&](std::size_t in, std::size_t out) {
-      pooling_.average_pool(n, how, reciprocal, px + in, py + out);
-    });
+    pooler_.average(pooling_sizes(x.shape, how, y.shape), how, reciprocal,
+                    host_data(x), host_data(y));
   }
   void average_pool2d_gradient(ConstView dy, const Pooling& how,
                                float reciprocal, View dx) override {
-    PoolingSizes n = pooling_sizes(dx.shape, how, dy.shape);
-    const float* pdy = host_data(dy);
-    float* pdx = host_data(dx);
-    for_images(n, [&](std::size_t in, std::size_t out) {
-      pooling_.average_pool_gradient(n, how, reciprocal, pdy + out, pdx + in);
-    });
+    pooler_.average_gradient(pooling_sizes(dx.shape, how, dy.shape), how,
+                             reciprocal, host_data(dy), host_data(dx));
   }
   void mean_pixels(ConstView x, float reciprocal, View y) override {
-    reducer_.mean_pixels(pixel_mean_sizes(x.shape, y.shape), reciprocal,
-                         host_data(x), host_data(y));
+    pooler_.mean(pixel_mean_sizes(x.shape, y.shape), reciprocal, host_data(x),
+                 host_data(y));
   }
   void mean_pixels_gradient(ConstView dy, float reciprocal, View dx) override {
-    PixelSizes n = pixel_mean_sizes(dx.shape, dy.shape);
-    const float* from = host_data(dy);
-    float* to = host_data(dx);
-    tasks_.for_rows({n.images * n.pixels, n.channels}, [&](std::size_t row) {
-      elementwise_.scale(from + row / n.pixels * n.channels, reciprocal,
-                         to + row * n.channels, n.channels);
-    });
+    pooler_.mean_gradient(pixel_mean_sizes(dx.shape, dy.shape), reciprocal,
+                          host_data(dy), host_data(dx));
   }
 
   void normalize(ConstView x, ConstView gamma, ConstView beta,
@@ -214,13 +191,7 @@ class CpuBackend final : public Backend {
   }
 
   void add_bias(View x, ConstView bias) override {
-    MatrixSizes n = column_sizes(x.shape, bias.shape);
-    float* px = host_data(x);
-    const float* pb = host_data(bias);
-    tasks_.for_rows(n, [&](std::size_t row) {
-      float* at = px + row * n.cols;
-      elementwise_.add(at, pb, at, n.cols);
-    });
+    elements_.add_bias(x, bias);
   }
   void sum_rows(ConstView x, View y) override {
     reducer_.sum_rows(column_sizes(x.shape, y.shape), host_data(x),
@@ -261,116 +232,40 @@ class CpuBackend final : public Backend {
         host_data(dlogits));
   }
   std::size_t count_correct(ConstView logits, Indices targets) override {
-    MatrixSizes n = target_sizes(logits.shape, targets);
-    const float* x = host_data(logits);
-    std::atomic<std::size_t> correct = 0;
-    tasks_.for_rows(n, [&](std::size_t row) {
-      const float* at = x + row * n.cols;
-      std::size_t best = 0;
-      for (std::size_t j = 1; j < n.cols; ++j) {
-        if (at[j] > at[best]) best = j;
-      }
-      if (best == targets[row]) ++correct;
-    });
-    return correct;
+    return reducer_.count_correct(target_sizes(logits.shape, targets),
+                                  host_data(logits), targets);
   }
 
-  void map(Function f, ConstView x, View y) override {
-    apply(host_data(x), host_data(y), common_count(x.shape, y.shape),
-          elementwise_.functions[static_cast<std::size_t>(f)]);
-  }
+  void map(Function f, ConstView x, View y) override { elements_.map(f, x, y); }
   void map_gradient(Function f, ConstView x, ConstView dy, View dx) override {
-    auto gradient = elementwise_.gradients[static_cast<std::size_t>(f)];
-    check(gradient != nullptr, "a function that has a gradient");
-    apply(host_data(x), host_data(dy), host_data(dx),
-          common_count(x.shape, dy.shape, dx.shape), gradient);
+    elements_.map_gradient(f, x, dy, dx);
   }
   void add(ConstView a, ConstView b, View y) override {
-    apply(host_data(a), host_data(b), host_data(y),
-          common_count(a.shape, b.shape, y.shape), elementwise_.add);
+    elements_.add(a, b, y);
   }
   void subtract(ConstView a, ConstView b, View y) override {
-    apply(host_data(a), host_data(b), host_data(y),
-          common_count(a.shape, b.shape, y.shape), elementwise_.subtract);
+    elements_.subtract(a, b, y);
   }
   void scale(ConstView x, float factor, View y) override {
-    const float* px = host_data(x);
-    float* py = host_data(y);
-    tasks_.for_pieces(common_count(x.shape, y.shape),
-                      [&](std::size_t i, std::size_t n) {
-                        elementwise_.scale(px + i, factor, py + i, n);
-                      });
+    elements_.scale(x, factor, y);
   }
   void move_towards(ConstView x, float factor, float rate, View y) override {
-    const float* px = host_data(x);
-    float* py = host_data(y);
-    tasks_.for_pieces(
-        common_count(x.shape, y.shape), [&](std::size_t i, std::size_t n) {
-          elementwise_.move_towards(px + i, factor, rate, py + i, n);
-        });
+    elements_.move_towards(x, factor, rate, y);
   }
   void dropout(ConstView x, const Dropout& how, View y) override {
-    const float* px = host_data(x);
-    float* py = host_data(y);
-    tasks_.for_pieces(common_count(x.shape, y.shape),
-                      [&](std::size_t i, std::size_t n) {
-                        elementwise_.dropout(px + i, how, i, py + i, n);
-                      });
+    elements_.dropout(x, how, y);
   }
 
   void sgd(View w, ConstView g, View v, const SgdStep& step) override {
-    float* pw = host_data(w);
-    const float* pg = host_data(g);
-    float* pv = host_data(v);
-    tasks_.for_pieces(common_count(w.shape, g.shape, v.shape),
-                      [&](std::size_t i, std::size_t n) {
-                        elementwise_.sgd(pw + i, pg + i, pv + i, step, n);
-                      });
+    elements_.sgd(w, g, v, step);
   }
   void adamw(View w, ConstView g, View m, View v,
              const AdamWStep& step) override {
-    std::size_t count = common_count(w.shape, g.shape, m.shape);
-    check(v.shape.count() == count, "sizes differ");
-    float* pw = host_data(w);
-    const float* pg = host_data(g);
-    float* pm = host_data(m);
-    float* pv = host_data(v);
-    tasks_.for_pieces(count, [&](std::size_t i, std::size_t n) {
-      elementwise_.adamw(pw + i, pg + i, pm + i, pv + i, step, n);
-    });
+    elements_.adamw(w, g, m, v, step);
   }
-
-  bool all_finite(ConstView x) override {
-    const float* px = host_data(x);
-    std::atomic<bool> finite = true;
-    tasks_.for_pieces(x.shape.count(), [&](std::size_t i, std::size_t n) {
-      if (!elementwise_.all_finite(px + i, n)) finite = false;
-    });
-    return finite;
-  }
+  bool all_finite(ConstView x) override { return elements_.all_finite(x); }
 
  private:
-  // Calls f(offset of its input, offset of its output) for every image.
-  template <class F>
-  void for_images(const PoolingSizes& n, const F& f) {
-    tasks_.run(n.in.images, n.in.images * n.in.image(), [&](std::size_t image) {
-      f(image * n.in.image(), image * n.out.image());
-    });
-  }
-
-  using Map1 = void (*)(const float*, float*, std::size_t);
-  void apply(const float* x, float* y, std::size_t count, Map1 f) {
-    tasks_.for_pieces(
-        count, [=](std::size_t i, std::size_t n) { f(x + i, y + i, n); });
-  }
-  using Map2 = void (*)(const float*, const float*, float*, std::size_t);
-  void apply(const float* x, const float* y, float* z, std::size_t count,
-             Map2 f) {
-    tasks_.for_pieces(count, [=](std::size_t i, std::size_t n) {
-      f(x + i, y + i, z + i, n);
-    });
-  }
-
   static bool is_plain(const ConvolutionSizes& n) {
     return n.stride == 1 && n.groups == 1;
   }
@@ -378,7 +273,6 @@ class CpuBackend final : public Backend {
   // The epilogue of a product (n.rows, n.cols), on its way to `out`.
   void finish(const MatrixSizes& n, const Epilogue& then, float* product,
               float* out) {
-    std::size_t count = n.rows * n.cols;
     if (then.bias) {
       const float* bias = host_data(*then.bias);
       tasks_.for_rows(n, [&](std::size_t row) {
@@ -386,12 +280,14 @@ class CpuBackend final : public Backend {
         elementwise_.add(at, bias, at, n.cols);
       });
     }
-    if (then.addend) {
-      apply(host_data(*then.addend), product, out, count, elementwise_.add);
-    }
-    if (!then.relu) return;
-    apply(out, out, count,
-          elementwise_.functions[static_cast<std::size_t>(Function::relu)]);
+    const float* addend = then.addend ? host_data(*then.addend) : nullptr;
+    auto relu =
+        elementwise_.functions[static_cast<std::size_t>(Function::relu)];
+    tasks_.for_pieces(n.rows * n.cols, [&](std::size_t i, std::size_t count) {
+      if (then.addend)
+        elementwise_.add(addend + i, product + i, out + i, count);
+      if (then.relu) relu(out + i, out + i, count);
+    });
   }
 
   void multiply(const Product& product) {
@@ -404,7 +300,6 @@ class CpuBackend final : public Backend {
 
   InstructionSet set_;
   const ElementwiseKernels& elementwise_;
-  const PoolingKernels& pooling_;
   const MatmulKernels& matmul_;
   std::vector<AlignedFloats> scratch_;  // of each thread
   ThreadPool pool_;
@@ -414,6 +309,8 @@ class CpuBackend final : public Backend {
   Attention attention_;
   Normalizer normalizer_;
   Reducer reducer_;
+  Pooler pooler_;
+  Elements elements_;
   HostBuffer apart_;
   std::unique_ptr<Backend> plain_ = make_reference_backend();
 };

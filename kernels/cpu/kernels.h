@@ -41,6 +41,10 @@ const ElementwiseKernels& elementwise_kernels(InstructionSet set);
 // Blocks of R1, and segments of R2.
 inline constexpr std::size_t kSumBlock = 1024;
 inline constexpr std::size_t kRowSegment = 64;
+// Segments of so many rows; no row at all is one, of +0.
+inline constexpr std::size_t segment_count(std::size_t rows) {
+  return rows == 0 ? 1 : (rows + kRowSegment - 1) / kRowSegment;
+}
 
 struct ReductionKernels {
   // The value of one R1 block of n <= kSumBlock elements: of their sum, and of
@@ -52,7 +56,8 @@ struct ReductionKernels {
   float (*dot)(const float* x, const float* y, std::size_t n);
 
   // R2 in two steps. Each segment of rows, `stride` elements apart, becomes a
-  // row of `to`; then `count` such rows are added in pairs, into the first.
+  // row of `to`: segment_count(rows) rows. Then `count` such rows are added in
+  // pairs, into the first.
   void (*segment_sums)(const float* x, std::size_t stride, std::size_t rows,
                        std::size_t cols, float* to);
   // The same of the rows `ids` of a matrix x with `cols` columns.

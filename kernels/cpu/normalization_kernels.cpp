@@ -113,16 +113,17 @@ HWY_INLINE void pixel_gradient(const float* x, const float* dy,
 
 void square_sums(const float* x, const float* mean, std::size_t rows,
                  std::size_t cols, float* to) {
-  for (std::size_t r0 = 0; r0 < rows; r0 += kRowSegment, to += cols) {
-    const float* first = x + r0 * cols;
-    segment_sum<1>(rows - r0 < kRowSegment ? rows - r0 : kRowSegment, cols,
-                   [=](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
-                     const FloatVec d =
-                         hn::Sub(at.load(first + r * cols), at.load(mean));
-                     acc[0] = hn::MulAdd(d, d, acc[0]);
-                   },
-                   {to});
-  }
+  for_segments(
+      rows, [&](std::size_t first, std::size_t count, std::size_t i) HWY_ATTR {
+        const float* from = x + first * cols;
+        segment_sum<1>(count, cols,
+                       [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
+                         const FloatVec d =
+                             hn::Sub(at.load(from + r * cols), at.load(mean));
+                         acc[0] = hn::MulAdd(d, d, acc[0]);
+                       },
+                       {to + i * cols});
+      });
 }
 
 template <bool kRelu>
@@ -138,29 +139,28 @@ void normalize(const float* x, const ChannelConstants& of, bool relu,
 }
 
 template <bool kRelu>
-void segment_gradient_sums(const float* x, const float* dy,
-                           const ChannelConstants& of, std::size_t rows,
-                           std::size_t cols, float* slopes, float* products) {
-  segment_sum<2>(rows, cols,
-                 [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
-                   const Element e = element<kRelu>(x + r * cols, dy + r * cols,
-                                                    PerChannel{of}, at);
-                   acc[0] = hn::Add(acc[0], e.dy);
-                   acc[1] = hn::MulAdd(e.dy, e.xh, acc[1]);
-                 },
-                 {slopes, products});
+void rows_gradient_sums(const GradientPiece& piece, const ChannelConstants& of,
+                        std::size_t rows, std::size_t cols, float* slopes,
+                        float* products) {
+  for_segments(
+      rows, [&](std::size_t first, std::size_t count, std::size_t i) HWY_ATTR {
+        const float* x = piece.x + first * cols;
+        const float* dy = piece.dy + first * cols;
+        segment_sum<2>(count, cols,
+                       [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
+                         const Element e = element<kRelu>(
+                             x + r * cols, dy + r * cols, PerChannel{of}, at);
+                         acc[0] = hn::Add(acc[0], e.dy);
+                         acc[1] = hn::MulAdd(e.dy, e.xh, acc[1]);
+                       },
+                       {slopes + i * cols, products + i * cols});
+      });
 }
 void gradient_sums(const GradientPiece& piece, const ChannelConstants& of,
                    bool relu, std::size_t rows, std::size_t cols, float* slopes,
                    float* products) {
-  const auto sum =
-      relu ? segment_gradient_sums<true> : segment_gradient_sums<false>;
-  for (std::size_t r = 0; r < rows; r += kRowSegment) {
-    const std::size_t to = r / kRowSegment * cols;
-    sum(piece.x + r * cols, piece.dy + r * cols, of,
-        rows - r < kRowSegment ? rows - r : kRowSegment, cols, slopes + to,
-        products + to);
-  }
+  (relu ? rows_gradient_sums<true>
+        : rows_gradient_sums<false>)(piece, of, rows, cols, slopes, products);
 }
 
 template <bool kRelu>

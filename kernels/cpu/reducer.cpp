@@ -1,6 +1,7 @@
 #include "kernels/cpu/reducer.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/arithmetic.h"
 #include "kernels/float_environment.h"
@@ -10,6 +11,7 @@ namespace quorate {
 float Reducer::sum_blocks(std::span<const float> x, BlockValue value) {
   std::size_t blocks = ceil_div(x.size(), kSumBlock);
   float* values = partials_.of(blocks);
+  static_assert(kGrain % kSumBlock == 0, "pieces are whole blocks");
   tasks_.for_pieces(x.size(), [&](std::size_t first, std::size_t count) {
     for (std::size_t i = first; i < first + count; i += kSumBlock) {
       values[i / kSumBlock] =
@@ -31,9 +33,8 @@ float Reducer::sum_of_squares(std::span<const float> x) {
 }
 
 void Reducer::sum_rows(const MatrixSizes& n, const float* x, float* y) {
-  std::size_t count = ceil_div(n.rows, kRowSegment);
-  float* sums = partials_.of(std::max<std::size_t>(1, count) * n.cols);
-  if (count == 0) std::fill_n(sums, n.cols, 0.0F);
+  std::size_t count = segment_count(n.rows);
+  float* sums = partials_.of(count * n.cols);
   tasks_.run(count, n.rows * n.cols, [&](std::size_t segment) {
     std::size_t first = segment * kRowSegment;
     reduction_.segment_sums(x + first * n.cols, n.cols,
@@ -43,22 +44,6 @@ void Reducer::sum_rows(const MatrixSizes& n, const float* x, float* y) {
   CanonicalFloatMode mode;
   reduction_.add_pairs(sums, count, n.cols);
   std::copy_n(sums, n.cols, y);
-}
-
-void Reducer::mean_pixels(const PixelSizes& n, float reciprocal, const float* x,
-                          float* y) {
-  std::size_t count = ceil_div(n.pixels, kRowSegment);
-  tasks_.run(
-      n.images, n.images * n.image(), [&](std::size_t image, unsigned thread) {
-        float* sums =
-            segments_[thread].of(std::max<std::size_t>(1, count) * n.channels);
-        if (count == 0) std::fill_n(sums, n.channels, 0.0F);
-        reduction_.segment_sums(x + image * n.image(), n.channels, n.pixels,
-                                n.channels, sums);
-        reduction_.add_pairs(sums, count, n.channels);
-        elementwise_.scale(sums, reciprocal, y + image * n.channels,
-                           n.channels);
-      });
 }
 
 void Reducer::sort_positions(Indices ids, std::size_t symbols) {
@@ -84,9 +69,8 @@ void Reducer::embedding_gradient(const EmbeddingSizes& n, Indices ids,
   auto sum_symbol = [&](std::size_t symbol, HostBuffer& buffer) {
     Indices rows(positions_.data() + first_[symbol],
                  first_[symbol + 1] - first_[symbol]);
-    std::size_t count = ceil_div(rows.size(), kRowSegment);
-    float* sums = buffer.of(std::max<std::size_t>(1, count) * n.channels);
-    if (count == 0) std::fill_n(sums, n.channels, 0.0F);
+    std::size_t count = segment_count(rows.size());
+    float* sums = buffer.of(count * n.channels);
     reduction_.listed_segment_sums(dy, rows, n.channels, sums);
     reduction_.add_pairs(sums, count, n.channels);
     float* to = dtable + symbol * n.channels;
@@ -124,6 +108,18 @@ void Reducer::softmax_cross_entropy(const MatrixSizes& n, const float* logits,
   for (std::size_t row = 0; row < n.rows; ++row) {
     losses[row] = losses[row] + maxima[row] - at_targets[row];
   }
+}
+
+std::size_t Reducer::count_correct(const MatrixSizes& n, const float* logits,
+                                   Indices targets) {
+  std::atomic<std::size_t> correct = 0;
+  tasks_.for_rows(n, [&](std::size_t row) {
+    const float* x = logits + row * n.cols;
+    std::size_t best = 0;
+    for (std::size_t j = 1; j < n.cols; ++j) best = x[j] > x[best] ? j : best;
+    if (best == targets[row]) ++correct;
+  });
+  return correct;
 }
 
 }  // namespace quorate

@@ -1,5 +1,5 @@
 // Sums in their fixed orders (docs/numerics.md, section 5) on all threads, and
-// what is a sum at heart.
+// what is one at heart.
 #pragma once
 
 #include <span>
@@ -25,13 +25,13 @@ class Reducer {
   float sum(std::span<const float> x);
   float sum_of_squares(std::span<const float> x);
   void sum_rows(const MatrixSizes& n, const float* x, float* y);
-  void mean_pixels(const PixelSizes& n, float reciprocal, const float* x,
-                   float* y);
   void embedding_gradient(const EmbeddingSizes& n, Indices ids, const float* dy,
                           Accumulate accumulate, float* dtable);
   void softmax_cross_entropy(const MatrixSizes& n, const float* logits,
                              Indices targets, float scale, float* losses,
                              float* dlogits);
+  std::size_t count_correct(const MatrixSizes& n, const float* logits,
+                            Indices targets);
 
  private:
   using BlockValue = float (*)(const float* x, std::size_t n);

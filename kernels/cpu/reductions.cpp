@@ -57,24 +57,26 @@ float dot(const float* x, const float* y, std::size_t n) {
 
 void segment_sums(const float* x, std::size_t stride, std::size_t rows,
                   std::size_t cols, float* to) {
-  for (std::size_t r0 = 0; r0 < rows; r0 += kRowSegment, to += cols) {
-    const float* first = x + r0 * stride;
-    segment_sum<1>(rows - r0 < kRowSegment ? rows - r0 : kRowSegment, cols,
-                   [=](FloatVec* acc, std::size_t r, auto at)
-                       HWY_ATTR { add_elements(first + r * stride, acc, at); },
-                   {to});
-  }
+  for_segments(rows, [&](std::size_t first, std::size_t count,
+                         std::size_t i) HWY_ATTR {
+    const float* from = x + first * stride;
+    segment_sum<1>(count, cols,
+                   [&](FloatVec* acc, std::size_t r, auto at)
+                       HWY_ATTR { add_elements(from + r * stride, acc, at); },
+                   {to + i * cols});
+  });
 }
 
 void listed_segment_sums(const float* x, Indices ids, std::size_t cols,
                          float* to) {
-  for (std::size_t r0 = 0; r0 < ids.size(); r0 += kRowSegment, to += cols) {
-    const Indices rest = ids.subspan(r0);
-    segment_sum<1>(rest.size() < kRowSegment ? rest.size() : kRowSegment, cols,
-                   [=](FloatVec* acc, std::size_t r, auto at)
-                       HWY_ATTR { add_elements(x + rest[r] * cols, acc, at); },
-                   {to});
-  }
+  for_segments(ids.size(), [&](std::size_t first, std::size_t count,
+                               std::size_t i) HWY_ATTR {
+    segment_sum<1>(count, cols,
+                   [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
+                     add_elements(x + ids[first + r] * cols, acc, at);
+                   },
+                   {to + i * cols});
+  });
 }
 
 void add_pairs(float* sums, std::size_t count, std::size_t cols) {

@@ -122,6 +122,15 @@ HWY_INLINE float sum_blocks(std::size_t n, const Term& term) {
   return value[0];
 }
 
+// Calls f(first row, rows, index) for every segment of R2.
+template <class F>
+HWY_INLINE void for_segments(std::size_t rows, const F& f) {
+  for (std::size_t i = 0; i < segment_count(rows); ++i) {
+    const std::size_t first = i * kRowSegment;
+    f(first, rows - first < kRowSegment ? rows - first : kRowSegment, i);
+  }
+}
+
 // R2 of one segment of up to kRowSegment rows, several sums at a time, for
 // every column: term(acc, row, vector) adds the elements of a row.
 template <std::size_t kSums, class Term>
