@@ -40,7 +40,22 @@ class Normalizer {
                 const Gradients& to);
 
  private:
-  // gradient() of a layer norm.
+  struct Image;  // one of them on its way
+
+  // mean and variance, of each group.
+  template <class Pieces>
+  void find_statistics(const Image& image, const Pieces& for_pieces,
+                       const float* x, float* mean, float* variance);
+  // dx of `whole`, the image; leaves its dbeta in image.sums and its dgamma in
+  // image.products.
+  template <class Pieces>
+  void image_gradient(const Image& image, const Pieces& for_pieces,
+                      const Normalization& how, const Arrays& from,
+                      const GradientPiece& whole);
+  // The same of a layer norm.
+  void normalize_rows(const PixelSizes& n, const Normalization& how,
+                      const Arrays& from, float* y, float* mean,
+                      float* variance);
   void row_gradients(const PixelSizes& n, const Normalization& how,
                      const Arrays& from, const float* mean,
                      const float* variance, const Gradients& to);

@@ -47,6 +47,10 @@ constexpr Size kSizes[] = {
     {1, 64, 48, 48},
     {1, 1000, 17, 17},
     {1, 4161, 16, 16},
+    // Nothing.
+    {2, 0, 6, 3},
+    {0, 4, 6, 3},
+    {0, 1, 6, 1},
 };
 
 // The values that networks see: deviations that vary, means that are not 0.
