@@ -26,10 +26,12 @@ std::uint64_t fnv1a(std::span<const float> values) {
   return hash;
 }
 
-Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t stream) {
+// factor: a power of two.
+Tensor uniform_tensor(Backend& backend, Shape shape, std::uint32_t stream,
+                      float factor = 1.0F) {
   RandomStream words(kKey, stream, 0);
   std::vector<float> values(shape.count());
-  for (float& value : values) value = uniform11(words.next());
+  for (float& value : values) value = uniform11(words.next()) * factor;
   Tensor tensor = backend.tensor(shape);
   backend.upload(tensor.view(), values);
   return tensor;
@@ -67,6 +69,26 @@ std::uint64_t product_hash(Backend& backend, Transpose transpose_a,
   Tensor c = backend.tensor({kM, kN});
   backend.matmul(a.view(), transpose_a, b.view(), transpose_b, c.view());
   return hash_of(backend, c.view());
+}
+
+// Of values whose products are too small for a number: all that is left is the
+// sign of the last one, unless a zero is multiplied after it.
+constexpr float kVanishing = 0x1p-80F;
+
+std::uint64_t vanishing_product_hash(Backend& backend) {
+  Tensor a = uniform_tensor(backend, {19, 261}, 1, kVanishing);
+  Tensor b = uniform_tensor(backend, {261, 35}, 2, kVanishing);
+  Tensor c = backend.tensor({19, 35});
+  backend.matmul(a.view(), Transpose::no, b.view(), Transpose::no, c.view());
+  return hash_of(backend, c.view());
+}
+
+std::uint64_t vanishing_convolution_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1, 6, 7, 3}, 5, kVanishing);
+  Tensor w = uniform_tensor(backend, {3, 3, 3, 5}, 6, kVanishing);
+  Tensor y = backend.tensor({1, 6, 7, 5});
+  backend.conv2d(x.view(), w.view(), {.padding = 1}, y.view());
+  return hash_of(backend, y.view());
 }
 
 std::uint64_t sum_rows_hash(Backend& backend) {
@@ -107,11 +129,126 @@ std::uint64_t pooling_hash(Backend& backend) {
   return hash_of(backend, dx.view());
 }
 
+std::uint64_t average_pooling_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {2, 13, 11, 11}, 5);
+  Tensor y = backend.tensor({2, 7, 6, 11});
+  backend.average_pool2d(x.view(), {3, 2, 1}, 0x1.c71c72p-4F, y.view());
+  return hash_of(backend, y.view());
+}
+
+// Group norm with relu: of more than one segment of pixels.
+struct NormalizationHashes {
+  std::uint64_t forward, input_gradient, gamma_gradient;
+};
+
+NormalizationHashes normalization_hashes(Backend& backend) {
+  const Shape images{3, 130, 24};
+  const Normalization how{4, 0x1.4f8b58p-17F, true};
+  Tensor x = uniform_tensor(backend, images, 9);
+  Tensor dy = uniform_tensor(backend, images, 10);
+  Tensor gamma = uniform_tensor(backend, {24}, 11);
+  Tensor beta = uniform_tensor(backend, {24}, 12);
+  Tensor y = backend.tensor(images);
+  Tensor mean = backend.tensor({3, 4});
+  Tensor variance = backend.tensor({3, 4});
+  Tensor dgamma = backend.tensor({24});
+  Tensor dbeta = backend.tensor({24});
+  backend.normalize(x.view(), gamma.view(), beta.view(), how, y.view(),
+                    mean.view(), variance.view());
+  backend.normalize_gradient(x.view(), dy.view(), mean.view(), variance.view(),
+                             gamma.view(), beta.view(), how, dy.view(),
+                             dgamma.view(), dbeta.view());
+  return {hash_of(backend, y.view()), hash_of(backend, dy.view()),
+          hash_of(backend, dgamma.view())};
+}
+
+std::uint64_t layer_norm_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {5, 1, 1100}, 9);
+  Tensor gamma = uniform_tensor(backend, {1100}, 11);
+  Tensor beta = uniform_tensor(backend, {1100}, 12);
+  Tensor statistics = backend.tensor({2, 5});
+  backend.normalize(x.view(), gamma.view(), beta.view(),
+                    {1, 0x1.4f8b58p-17F, false}, x.view(),
+                    statistics.view().part(0, {5, 1}),
+                    statistics.view().part(5, {5, 1}));
+  return hash_of(backend, x.view());
+}
+
+struct AttentionHashes {
+  std::uint64_t forward, gradient;
+};
+
+AttentionHashes attention_hashes(Backend& backend) {
+  constexpr std::size_t kHeads = 2;
+  constexpr std::size_t kLength = 130;
+  Tensor qkv = uniform_tensor(backend, {1, kLength, 3 * 34}, 13);
+  Tensor dy = uniform_tensor(backend, {1, kLength, 34}, 14);
+  Tensor weights = backend.tensor({1, kHeads, kLength, kLength});
+  Tensor y = backend.tensor(dy.shape());
+  Tensor dqkv = backend.tensor(qkv.shape());
+  backend.attention(qkv.view(), kHeads, 0.25F, weights.view(), y.view());
+  backend.attention_gradient(qkv.view(), weights.view(), dy.view(), kHeads,
+                             0.25F, dqkv.view());
+  return {hash_of(backend, y.view()), hash_of(backend, dqkv.view())};
+}
+
+std::uint64_t dropout_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1003}, 3);
+  backend.dropout(x.view(), {kKey, 1 << 16, 7, 0x30000000, 1.25F}, x.view());
+  return hash_of(backend, x.view());
+}
+
+// Row 3 of the table is used by more than one chain.
+std::uint64_t embedding_gradient_hash(Backend& backend) {
+  Tensor dy = uniform_tensor(backend, {200, 19}, 15);
+  Tensor table = uniform_tensor(backend, {8, 19}, 16);
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < 200; ++i) ids.push_back(i % 2 == 0 ? 3 : i % 7);
+  backend.embedding_gradient(ids, dy.view(), table.view(), Accumulate::yes);
+  return hash_of(backend, table.view());
+}
+
+// Two steps.
+std::uint64_t adamw_hash(Backend& backend) {
+  AdamWStep step{.learning_rate = 0.01F,
+                 .beta1 = 0.9F,
+                 .one_minus_beta1 = 0.1F,
+                 .beta2 = 0.99F,
+                 .one_minus_beta2 = 0.01F,
+                 .correction1 = 10.0F,
+                 .correction2 = 100.0F,
+                 .epsilon = 0x1p-27F,
+                 .weight_decay = 0.01F};
+  Tensor w = uniform_tensor(backend, {1003}, 17);
+  Tensor g = uniform_tensor(backend, {1003}, 18);
+  Tensor m = backend.tensor({1003});
+  Tensor v = backend.tensor({1003});
+  backend.adamw(w.view(), g.view(), m.view(), v.view(), step);
+  backend.adamw(w.view(), g.view(), m.view(), v.view(), step);
+  return hash_of(backend, w.view());
+}
+
+std::uint64_t moving_average_hash(Backend& backend) {
+  Tensor x = uniform_tensor(backend, {1003}, 17);
+  Tensor y = uniform_tensor(backend, {1003}, 18);
+  backend.move_towards(x.view(), 0x1.19999ap+0F, 0.1F, y.view());
+  return hash_of(backend, y.view());
+}
+
+float sum_of_squares(Backend& backend, const Tensor& x) {
+  const ConstView views[] = {x.view()};
+  float sums[1];
+  backend.sums_of_squares(views, sums);
+  return sums[0];
+}
+
 }  // namespace
 
 std::vector<GoldenResult> golden_results(Backend& backend) {
   using enum Transpose;
   ConvolutionHashes convolution = convolution_hashes(backend);
+  NormalizationHashes normalization = normalization_hashes(backend);
+  AttentionHashes attention = attention_hashes(backend);
   Tensor summed = uniform_tensor(backend, {100003}, 3);
   return {
       {"exp", 0xe479d2bbb12c35ac, function_hash(backend, Function::exp)},
@@ -125,12 +262,28 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"A B", 0x01484c8390d86264, product_hash(backend, no, no)},
       {"A^T B", 0x6582a4f8674576c1, product_hash(backend, yes, no)},
       {"A B^T", 0x8b498bc51f647ad4, product_hash(backend, no, yes)},
+      {"A B, vanishing", 0x5312979234bf6475, vanishing_product_hash(backend)},
       {"sum R1", bits(0x1.2f8154p+7F), bits(backend.sum(summed.view()))},
       {"sum R2", 0xc7507eedd06402e4, sum_rows_hash(backend)},
       {"convolution", 0xcc045e3ec6bb2323, convolution.forward},
       {"convolution, dx", 0x76e8414528249da2, convolution.input_gradient},
       {"convolution, dw", 0xe1276c4d4fa08b13, convolution.weight_gradient},
+      {"convolution, vanishing", 0xb9c750d34f3d9745,
+       vanishing_convolution_hash(backend)},
       {"max pooling, dx", 0xdc56361b42303cef, pooling_hash(backend)},
+      {"average pooling", 0x653496e4b6538e84, average_pooling_hash(backend)},
+      {"dot R1", bits(0x1.043aaap+15F), bits(sum_of_squares(backend, summed))},
+      {"group norm", 0x251bb02f600e446e, normalization.forward},
+      {"group norm, dx", 0xd454a017074d512b, normalization.input_gradient},
+      {"group norm, dgamma", 0xf80f23a1f56a1ff0, normalization.gamma_gradient},
+      {"layer norm", 0x0ac61bbe42eb3604, layer_norm_hash(backend)},
+      {"attention", 0x3491158f4071076a, attention.forward},
+      {"attention, dqkv", 0xf627faeb865e5ba4, attention.gradient},
+      {"dropout", 0x00e00921b18e88cc, dropout_hash(backend)},
+      {"embedding, dtable", 0xfa6957c0f5a2c6f1,
+       embedding_gradient_hash(backend)},
+      {"moving average", 0x57be2c7a95f814db, moving_average_hash(backend)},
+      {"adamw", 0x554ae6aceaef6ae3, adamw_hash(backend)},
   };
 }
 

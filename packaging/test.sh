@@ -91,6 +91,12 @@ run_end_to_end() {
   done
 }
 
+run_mutations() {
+  local script=tests/kernels/mutations_test.py
+  heading "$script"
+  run_one "$script" /usr/bin/python3 "$script" --build build/release
+}
+
 main() {
   local is_long=0
   case "${1:-}" in
@@ -111,6 +117,7 @@ main() {
   if build_and_test build/release --preset release "${gcc[@]}"; then
     export QUORATE_BIN=$PWD/build/release/bin
     ((is_long == 0)) || export QUORATE_LONG=1
+    run_mutations
     run_end_to_end
   fi
   build_and_test build/asan-clang --preset asan "${clang[@]}"

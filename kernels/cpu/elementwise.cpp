@@ -6,6 +6,8 @@
 
 #include "kernels/cpu/elementary-inl.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/random-inl.h"
+#include "kernels/cpu/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
@@ -92,6 +94,38 @@ void subtract(const float* a, const float* b, float* y, std::size_t n) {
       [](FloatVec u, FloatVec v) HWY_ATTR { return hn::Sub(u, v); });
 }
 
+void scale(const float* x, float factor, float* y, std::size_t n) {
+  const FloatVec all = hn::Set(kF, factor);
+  map(x, y, n, [=](FloatVec v) HWY_ATTR { return hn::Mul(v, all); });
+}
+
+void move_towards(const float* x, float factor, float rate, float* y,
+                  std::size_t n) {
+  const FloatVec factor_all = hn::Set(kF, factor);
+  const FloatVec rate_all = hn::Set(kF, rate);
+  map(x, y, y, n, [=](FloatVec v, FloatVec old) HWY_ATTR {
+    return hn::MulAdd(rate_all, hn::Sub(hn::Mul(v, factor_all), old), old);
+  });
+}
+
+void dropout(const float* x, const Dropout& how, std::size_t first, float* y,
+             std::size_t n) {
+  constexpr std::size_t kWords = 4 * hn::MaxLanes(WordTag());
+  const WordVec threshold = hn::Set(kW, how.threshold);
+  const FloatVec factor = hn::Set(kF, how.scale);
+  for (std::size_t i = 0; i < n; i += kWords) {
+    HWY_ALIGN std::uint32_t words[kWords];
+    philox_words(how.seed, how.stream, how.step, (first + i) / 4, words);
+    for_vectors(i, n - i < kWords ? n : i + kWords, [&](auto at) HWY_ATTR {
+      const auto is_dropped =
+          hn::Lt(hn::LoadU(kW, words + (at.i - i)), threshold);
+      at.store(hn::IfThenZeroElse(hn::RebindMask(kF, is_dropped),
+                                  hn::Mul(at.load(x), factor)),
+               y);
+    });
+  }
+}
+
 // First the velocities, then the weights, in pieces that stay in the cache.
 void sgd(float* w, const float* g, float* v, const SgdStep& step,
          std::size_t n) {
@@ -122,6 +156,33 @@ void sgd(float* w, const float* g, float* v, const SgdStep& step,
   }
 }
 
+void adamw(float* w, const float* g, float* m, float* v, const AdamWStep& step,
+           std::size_t n) {
+  const FloatVec rate = hn::Set(kF, step.learning_rate);
+  const FloatVec beta1 = hn::Set(kF, step.beta1);
+  const FloatVec one_minus_beta1 = hn::Set(kF, step.one_minus_beta1);
+  const FloatVec beta2 = hn::Set(kF, step.beta2);
+  const FloatVec one_minus_beta2 = hn::Set(kF, step.one_minus_beta2);
+  const FloatVec correction1 = hn::Set(kF, step.correction1);
+  const FloatVec correction2 = hn::Set(kF, step.correction2);
+  const FloatVec epsilon = hn::Set(kF, step.epsilon);
+  const FloatVec decay = hn::Set(kF, step.weight_decay);
+  for_vectors(0, n, [&](auto at) HWY_ATTR {
+    const FloatVec grad = at.load(g);
+    const FloatVec weight = at.load(w);
+    const FloatVec first =
+        hn::MulAdd(beta1, at.load(m), hn::Mul(one_minus_beta1, grad));
+    const FloatVec second = hn::MulAdd(
+        beta2, at.load(v), hn::Mul(one_minus_beta2, hn::Mul(grad, grad)));
+    const FloatVec deviation = hn::Sqrt(hn::Mul(second, correction2));
+    const FloatVec u =
+        hn::Div(hn::Mul(first, correction1), hn::Add(deviation, epsilon));
+    at.store(first, m);
+    at.store(second, v);
+    at.store(hn::NegMulAdd(rate, hn::MulAdd(decay, weight, u), weight), w);
+  });
+}
+
 bool all_finite(const float* x, std::size_t n) {
   const IntVec exponent = integer(0x7f800000);
   const std::size_t lanes = hn::Lanes(kF);
@@ -142,7 +203,11 @@ constexpr ElementwiseKernels kTable = {
      relu_gradient, gelu_gradient, silu_gradient},
     add,
     subtract,
+    scale,
+    move_towards,
+    dropout,
     sgd,
+    adamw,
     all_finite};
 
 }  // namespace

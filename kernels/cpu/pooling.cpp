@@ -1,4 +1,4 @@
-// Max pooling (docs/numerics.md, section 7) of one image. Compiled once per
+// Pooling (docs/numerics.md, section 7) of one image. Compiled once per
 // instruction set; vectors run along the channels.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/pooling.cpp"
@@ -107,7 +107,41 @@ void max_pool_gradient(const PoolingSizes& n, const Pooling& how,
       });
 }
 
-constexpr PoolingKernels kTable = {max_pool, max_pool_gradient};
+void average_pool(const PoolingSizes& n, const Pooling& how, float reciprocal,
+                  const float* x, float* y) {
+  const FloatVec factor = hn::Set(kF, reciprocal);
+  for_windows(n, how,
+              [&](const Window& window, std::size_t out, std::size_t c,
+                  auto mask) HWY_ATTR {
+                FloatVec sum = hn::Zero(kF);
+                for (std::size_t t = 0; t < window.count; ++t) {
+                  sum = hn::Add(
+                      sum, hn::MaskedLoad(mask, kF, x + window.taps[t] + c));
+                }
+                hn::BlendedStore(hn::Mul(sum, factor), mask, kF, y + out);
+              });
+}
+
+void average_pool_gradient(const PoolingSizes& n, const Pooling& how,
+                           float reciprocal, const float* dy, float* dx) {
+  const FloatVec factor = hn::Set(kF, reciprocal);
+  const std::size_t count = n.in.height * n.in.width * n.in.channels;
+  for (std::size_t i = 0; i < count; ++i) dx[i] = 0.0F;
+  for_windows(n, how,
+              [&](const Window& window, std::size_t out, std::size_t c,
+                  auto mask) HWY_ATTR {
+                const FloatVec slope =
+                    hn::Mul(hn::MaskedLoad(mask, kF, dy + out), factor);
+                for (std::size_t t = 0; t < window.count; ++t) {
+                  float* to = dx + window.taps[t] + c;
+                  hn::BlendedStore(hn::Add(hn::MaskedLoad(mask, kF, to), slope),
+                                   mask, kF, to);
+                }
+              });
+}
+
+constexpr PoolingKernels kTable = {max_pool, max_pool_gradient, average_pool,
+                                   average_pool_gradient};
 
 }  // namespace
 

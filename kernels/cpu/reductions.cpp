@@ -1,93 +1,92 @@
 // Sums in their fixed orders (docs/numerics.md, section 5), and the softmax
-// row that is built on them. Compiled once per instruction set.
+// rows that are built on them. Compiled once per instruction set.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/reductions.cpp"
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "base/arithmetic.h"
 #include "kernels/cpu/elementary-inl.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/sums-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace {
 
-constexpr std::size_t kLanes = 32;       // of R1
-constexpr std::size_t kRowSegment = 64;  // of R2
+// A lane that starts at +0 never becomes -0 by adding, so the +0 that loads
+// give beyond the end change nothing.
+template <class At>
+HWY_INLINE void add_elements(const float* x, FloatVec* acc, const At& at) {
+  acc[0] = hn::Add(acc[0], at.load(x));
+}
 
-// Up to `lanes` values at x, the rest +0. A lane that starts at +0 never
-// becomes -0, so adding the padding changes nothing.
-HWY_INLINE FloatVec load_padded(const float* x, std::size_t count) {
-  if (count >= hn::Lanes(kF)) return hn::LoadU(kF, x);
-  return hn::MaskedLoad(hn::FirstN(kF, count), kF, x);
+// It may by adding products.
+template <class At>
+HWY_INLINE void add_products(const float* x, const float* y, FloatVec* acc,
+                             const At& at) {
+  acc[0] = at.keep(hn::MulAdd(at.load(x), at.load(y), acc[0]), acc[0]);
 }
 
 float block_sum(const float* x, std::size_t n) {
-  constexpr std::size_t kVectors = kLanes / hn::MaxLanes(FloatTag());
-  const std::size_t lanes = hn::Lanes(kF);
-  FloatVec acc[kVectors];
-  for (FloatVec& a : acc) a = hn::Zero(kF);
-  std::size_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (std::size_t u = 0; u < kVectors; ++u) {
-      acc[u] = hn::Add(acc[u], hn::LoadU(kF, x + i + u * lanes));
-    }
-  }
-  for (std::size_t u = 0; u < kVectors && i < n; ++u, i += lanes) {
-    acc[u] = hn::Add(acc[u], load_padded(x + i, n - i));
-  }
-  float lane[kLanes];
-  for (std::size_t u = 0; u < kVectors; ++u) {
-    hn::StoreU(acc[u], kF, lane + u * lanes);
-  }
-  for (std::size_t h = kLanes / 2; h > 0; h /= 2) {
-    for (std::size_t l = 0; l < h; ++l) lane[l] = lane[l] + lane[l + h];
-  }
-  return lane[0];
+  float value[1];
+  block_values(
+      0, n, [=](FloatVec* acc, auto at) HWY_ATTR { add_elements(x, acc, at); },
+      value);
+  return value[0];
+}
+
+float block_squares(const float* x, std::size_t n) {
+  float value[1];
+  block_values(
+      0, n,
+      [=](FloatVec* acc, auto at) HWY_ATTR { add_products(x, x, acc, at); },
+      value);
+  return value[0];
 }
 
 float sum(const float* x, std::size_t n) {
-  PairSum total;
-  for (std::size_t i = 0; i < n; i += kSumBlock) {
-    total.push(block_sum(x + i, n - i < kSumBlock ? n - i : kSumBlock));
-  }
-  return total.total();
+  return sum_blocks(
+      n, [=](FloatVec* acc, auto at) HWY_ATTR { add_elements(x, acc, at); });
 }
 
-// The binary counter of base/arithmetic.h (PairSum) for many columns at once:
-// partial[i] covers 2^i segments where bit i of `segments` is set.
-void sum_columns(const float* x, std::size_t stride, std::size_t rows,
-                 std::size_t n, float* y) {
-  constexpr std::size_t kLevels = 58;  // 2^58 segments of 64 rows
-  float partial[kLevels][kColumnChunk];
-  float acc[kColumnChunk];
+float dot(const float* x, const float* y, std::size_t n) {
+  return sum_blocks(
+      n, [=](FloatVec* acc, auto at) HWY_ATTR { add_products(x, y, acc, at); });
+}
+
+void segment_sums(const float* x, std::size_t stride, std::size_t rows,
+                  std::size_t cols, float* to) {
+  for_segments(rows, [&](std::size_t first, std::size_t count,
+                         std::size_t i) HWY_ATTR {
+    const float* from = x + first * stride;
+    segment_sum<1>(count, cols,
+                   [&](FloatVec* acc, std::size_t r, auto at)
+                       HWY_ATTR { add_elements(from + r * stride, acc, at); },
+                   {to + i * cols});
+  });
+}
+
+void listed_segment_sums(const float* x, Indices ids, std::size_t cols,
+                         float* to) {
+  for_segments(ids.size(), [&](std::size_t first, std::size_t count,
+                               std::size_t i) HWY_ATTR {
+    segment_sum<1>(count, cols,
+                   [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
+                     add_elements(x + ids[first + r] * cols, acc, at);
+                   },
+                   {to + i * cols});
+  });
+}
+
+void add_pairs(float* sums, std::size_t count, std::size_t cols) {
   const auto plus = [](FloatVec a, FloatVec b)
                         HWY_ATTR { return hn::Add(a, b); };
-  const auto clear = [](FloatVec) HWY_ATTR { return hn::Zero(kF); };
-  std::size_t segments = 0;
-  for (std::size_t s = 0; s < rows; s += kRowSegment, ++segments) {
-    std::size_t end = rows - s < kRowSegment ? rows : s + kRowSegment;
-    map(x, acc, n, clear);
-    for (std::size_t r = s; r < end; ++r)
-      map(acc, x + r * stride, acc, n, plus);
-    std::size_t level = 0;
-    for (; (segments >> level & 1) != 0; ++level) {
-      map(partial[level], acc, acc, n, plus);
+  for (std::size_t step = 1; step < count; step *= 2) {
+    for (std::size_t i = 0; i + step < count; i += 2 * step) {
+      float* to = sums + i * cols;
+      map(to, to + step * cols, to, cols, plus);
     }
-    map(acc, partial[level], n, [](FloatVec a) HWY_ATTR { return a; });
-  }
-  map(x, y, n, clear);
-  bool empty = true;
-  for (std::size_t level = 0; segments >> level != 0; ++level) {
-    if ((segments >> level & 1) == 0) continue;
-    if (empty) {
-      map(partial[level], y, n, [](FloatVec a) HWY_ATTR { return a; });
-    } else {
-      map(partial[level], y, y, n, plus);
-    }
-    empty = false;
   }
 }
 
@@ -110,15 +109,21 @@ float maximum(const float* x, std::size_t n) {
   return most;
 }
 
+// e[j] = exp(sub(x[j], m)) with the maximum m, and the sum of e.
+ReductionKernels::SoftmaxRow exponentials(const float* x, std::size_t n,
+                                          float* e) {
+  float m = maximum(x, n);
+  const FloatVec m_all = hn::Set(kF, m);
+  map(x, e, n,
+      [=](FloatVec v) HWY_ATTR { return canonical_exp(hn::Sub(v, m_all)); });
+  return {sum(e, n), m};
+}
+
 ReductionKernels::SoftmaxRow softmax_row(const float* x, std::size_t n,
                                          std::size_t target, float scale,
                                          float* dx) {
-  float m = maximum(x, n);
-  const FloatVec m_all = hn::Set(kF, m);
-  map(x, dx, n,
-      [=](FloatVec v) HWY_ATTR { return canonical_exp(hn::Sub(v, m_all)); });
-  float s = sum(dx, n);
-  float r = 1.0F / s;
+  const ReductionKernels::SoftmaxRow row = exponentials(x, n, dx);
+  float r = 1.0F / row.sum;
   float at_target = (dx[target] * r - 1.0F) * scale;
   const FloatVec r_all = hn::Set(kF, r);
   const FloatVec scale_all = hn::Set(kF, scale);
@@ -127,10 +132,39 @@ ReductionKernels::SoftmaxRow softmax_row(const float* x, std::size_t n,
     return hn::Mul(hn::Mul(e, r_all), scale_all);
   });
   dx[target] = at_target;
-  return {s, m};
+  return row;
 }
 
-constexpr ReductionKernels kTable = {block_sum, sum_columns, softmax_row};
+HWY_INLINE void multiply(float factor, std::size_t n, float* x) {
+  const FloatVec all = hn::Set(kF, factor);
+  map(x, x, n, [=](FloatVec v) HWY_ATTR { return hn::Mul(v, all); });
+}
+
+HWY_INLINE void clear(std::size_t first, std::size_t end, float* x) {
+  for_vectors(first, end, [=](auto at) HWY_ATTR { at.store(hn::Zero(kF), x); });
+}
+
+void attention_row(float* row, std::size_t count, std::size_t length,
+                   float scale) {
+  multiply(scale, count, row);
+  multiply(1.0F / exponentials(row, count, row).sum, count, row);
+  clear(count, length, row);
+}
+
+void attention_slopes(const float* p, std::size_t count, std::size_t end,
+                      float scale, float* row) {
+  const FloatVec mean = hn::Set(kF, dot(row, p, count));
+  const FloatVec scale_all = hn::Set(kF, scale);
+  map(p, row, row, count, [=](FloatVec weight, FloatVec slope) HWY_ATTR {
+    return hn::Mul(hn::Mul(weight, hn::Sub(slope, mean)), scale_all);
+  });
+  clear(count, end, row);
+}
+
+constexpr ReductionKernels kTable = {
+    block_sum,     block_squares,       sum,       dot,
+    segment_sums,  listed_segment_sums, add_pairs, softmax_row,
+    attention_row, attention_slopes};
 
 }  // namespace
 

@@ -75,7 +75,7 @@ std::vector<DeviceCase> optimised_devices() {
       MESSAGE("skipped: " << error.what());
       continue;
     }
-    for (unsigned threads : {1U, 3U}) cases.push_back({device, threads});
+    for (unsigned threads : {1U, 2U, 3U}) cases.push_back({device, threads});
   }
   return cases;
 }
@@ -108,6 +108,33 @@ std::string first_difference(const std::vector<float>& expected,
                        canonical_bits(expected[i]), canonical_bits(found[i]));
   }
   return {};
+}
+
+Floats append(Floats first, const Floats& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+void check_operation(const Operation& operation) {
+  // Made once: there are thousands of checks.
+  static const std::unique_ptr<Backend> kReference = make_backend("reference");
+  static const std::vector<DeviceCase> kCases = optimised_devices();
+  static const std::vector<std::unique_ptr<Backend>> kBackends = [] {
+    std::vector<std::unique_ptr<Backend>> backends;
+    for (const DeviceCase& on : kCases) {
+      backends.push_back(make_backend(on.device, on.threads));
+    }
+    return backends;
+  }();
+  for (InputKind kind : kAllInputKinds) {
+    Floats expected = operation(*kReference, kind);
+    for (std::size_t i = 0; i < kCases.size(); ++i) {
+      CAPTURE(kCases[i].device);
+      CAPTURE(kCases[i].threads);
+      CAPTURE(name_of(kind));
+      CHECK(first_difference(expected, operation(*kBackends[i], kind)) == "");
+    }
+  }
 }
 
 }  // namespace quorate::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct DeviceCase {
   std::string device;
   unsigned threads;
 };
-// Every optimised device, with one and with three threads; those that this
+// Every optimised device, with one to three threads; those that this
 // host lacks are named in a message and left out.
 std::vector<DeviceCase> optimised_devices();
 // The same and the reference.
@@ -56,5 +57,15 @@ class Run {
 // they first differ.
 std::string first_difference(const std::vector<float>& expected,
                              const std::vector<float>& found);
+
+using Floats = std::vector<float>;
+Floats append(Floats first, const Floats& second);
+
+// Computes on a backend from inputs of one kind; several outputs are put one
+// after another.
+using Operation = std::function<Floats(Backend&, InputKind)>;
+// Checks that it gives the same bits on the reference and on all others, for
+// inputs of all kinds.
+void check_operation(const Operation& operation);
 
 }  // namespace quorate::test

@@ -11,25 +11,10 @@
 namespace quorate {
 namespace {
 
+using test::append;
+using test::check_operation;
+using test::Floats;
 using test::InputKind;
-using Floats = std::vector<float>;
-// Computes on a backend from inputs of one kind; several outputs are put one
-// after another.
-using Operation = std::function<Floats(Backend&, InputKind)>;
-
-void check_operation(const Operation& operation) {
-  auto reference = make_backend("reference");
-  for (InputKind kind : test::kAllInputKinds) {
-    Floats expected = operation(*reference, kind);
-    for (const test::DeviceCase& on : test::optimised_devices()) {
-      auto backend = make_backend(on.device, on.threads);
-      CAPTURE(on.device);
-      CAPTURE(on.threads);
-      CAPTURE(test::name_of(kind));
-      CHECK(test::first_difference(expected, operation(*backend, kind)) == "");
-    }
-  }
-}
 
 // Around vectors, R1 blocks, pieces of a task, and enough for three threads.
 constexpr std::size_t kCounts[] = {1, 15, 17, 1023, 1024, 1025, 40001};
@@ -40,11 +25,6 @@ struct Matrix {
 constexpr Matrix kMatrices[] = {{1, 1},    {3, 10},   {63, 16},
                                 {64, 17},  {65, 64},  {129, 65},
                                 {1000, 7}, {5, 1025}, {300, 200}};
-
-Floats append(Floats first, const Floats& second) {
-  first.insert(first.end(), second.begin(), second.end());
-  return first;
-}
 
 std::vector<std::uint32_t> targets_for(const Matrix& size) {
   std::vector<std::uint32_t> targets(size.rows);
@@ -214,6 +194,62 @@ TEST_CASE("sgd agrees with the reference, step after step") {
       });
     }
   }
+}
+
+TEST_CASE("adamw agrees with the reference, step after step") {
+  AdamWStep step{.learning_rate = 0.01F,
+                 .beta1 = 0.9F,
+                 .one_minus_beta1 = 0.1F,
+                 .beta2 = 0.99F,
+                 .one_minus_beta2 = 0.01F,
+                 .epsilon = 1e-8F};
+  for (float decay : {0.0F, 0.01F}) {
+    step.weight_decay = decay;
+    for (std::size_t count : kCounts) {
+      check_operation([&](Backend& backend, InputKind kind) {
+        test::Run run(backend);
+        View w = run.put({count}, test::inputs(kind, count, 1));
+        View m = run.put({count}, Floats(count));
+        View v = run.put({count}, Floats(count));
+        for (std::uint32_t i = 0; i < 3; ++i) {
+          step.correction1 = 10.0F / static_cast<float>(i + 1);
+          step.correction2 = 100.0F / static_cast<float>(i + 1);
+          backend.adamw(w, run.put({count}, test::inputs(kind, count, 2 + i)),
+                        m, v, step);
+        }
+        return append(append(run.get(w), run.get(m)), run.get(v));
+      });
+    }
+  }
+}
+
+TEST_CASE("scale and move_towards agree with the reference") {
+  for (std::size_t count : kCounts) {
+    check_operation([&](Backend& backend, InputKind kind) {
+      test::Run run(backend);
+      View x = run.put({count}, test::inputs(kind, count, 1));
+      View y = run.put({count}, test::inputs(kind, count, 2));
+      View scaled = run.put({count}, Floats(count));
+      backend.move_towards(x, 1.0F / 3, 0.1F, y);
+      backend.scale(x, 1.0F / 3, scaled);
+      backend.scale(x, -0.7F, x);  // in place
+      return append(append(run.get(y), run.get(scaled)), run.get(x));
+    });
+  }
+}
+
+TEST_CASE("sums of squares agree with the reference") {
+  check_operation([&](Backend& backend, InputKind kind) {
+    test::Run run(backend);
+    std::vector<ConstView> arrays;
+    for (std::size_t count : kCounts) {
+      arrays.push_back(run.put({count}, test::inputs(kind, count, 1)));
+    }
+    arrays.push_back(run.put({33}, Floats(33, -0.0F)));
+    Floats sums(arrays.size());
+    backend.sums_of_squares(arrays, sums);
+    return sums;
+  });
 }
 
 TEST_CASE("pixels become numbers from 0 to 1") {

@@ -1,0 +1,40 @@
+// Causal self-attention (docs/numerics.md, section 7): the heads of all
+// sequences are tasks; what one of them needs stays in a processor's cache.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
+#include "kernels/cpu/tasks.h"
+#include "kernels/host_memory.h"
+#include "kernels/shapes.h"
+
+namespace quorate {
+
+class Attention {
+ public:
+  // scratch: of each thread, for `multiply`.
+  Attention(Tasks& tasks, const MatmulKernels& matmul,
+            const ReductionKernels& reduction,
+            const std::vector<AlignedFloats>& scratch);
+
+  // As the operations of Backend. gradient() throws io if there is no memory.
+  void forward(const AttentionSizes& n, float scale, const float* qkv,
+               float* weights, float* y);
+  void gradient(const AttentionSizes& n, float scale, const float* qkv,
+                const float* weights, const float* dy, float* dqkv);
+
+ private:
+  // Calls f(sequence, head, thread) for all of them.
+  template <class F>
+  void for_heads(const AttentionSizes& n, const F& f);
+
+  Tasks& tasks_;
+  const MatmulKernels& matmul_;
+  const ReductionKernels& reduction_;
+  const std::vector<AlignedFloats>& scratch_;
+  std::vector<HostBuffer> slopes_;  // of each thread
+};
+
+}  // namespace quorate

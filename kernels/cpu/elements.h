@@ -1,0 +1,38 @@
+// Operations element by element: pieces of the arrays are tasks. Sizes are
+// simple enough to be checked here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/backend.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/tasks.h"
+
+namespace quorate {
+
+// As the operations of Backend.
+class Elements {
+ public:
+  Elements(Tasks& tasks, const ElementwiseKernels& kernels)
+      : tasks_(tasks), kernels_(kernels) {}
+
+  void pixels(View to, std::span<const std::uint8_t> from);
+  void map(Function f, ConstView x, View y);
+  void map_gradient(Function f, ConstView x, ConstView dy, View dx);
+  void add(ConstView a, ConstView b, View y);
+  void subtract(ConstView a, ConstView b, View y);
+  void add_bias(View x, ConstView bias);
+  void scale(ConstView x, float factor, View y);
+  void move_towards(ConstView x, float factor, float rate, View y);
+  void dropout(ConstView x, const Dropout& how, View y);
+  void sgd(View w, ConstView g, View v, const SgdStep& step);
+  void adamw(View w, ConstView g, View m, View v, const AdamWStep& step);
+  bool all_finite(ConstView x);
+
+ private:
+  Tasks& tasks_;
+  const ElementwiseKernels& kernels_;
+};
+
+}  // namespace quorate

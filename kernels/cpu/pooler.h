@@ -1,0 +1,49 @@
+// Pooling and means of images on all threads: images are tasks.
+#pragma once
+
+#include <vector>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/tasks.h"
+#include "kernels/host_memory.h"
+#include "kernels/shapes.h"
+
+namespace quorate {
+
+// As the operations of Backend.
+class Pooler {
+ public:
+  Pooler(Tasks& tasks, const PoolingKernels& pooling,
+         const ReductionKernels& reduction,
+         const ElementwiseKernels& elementwise)
+      : tasks_(tasks),
+        pooling_(pooling),
+        reduction_(reduction),
+        elementwise_(elementwise),
+        segments_(tasks.threads()) {}
+
+  void max(const PoolingSizes& n, const Pooling& how, const float* x, float* y);
+  void max_gradient(const PoolingSizes& n, const Pooling& how, const float* x,
+                    const float* dy, float* dx);
+  void average(const PoolingSizes& n, const Pooling& how, float reciprocal,
+               const float* x, float* y);
+  void average_gradient(const PoolingSizes& n, const Pooling& how,
+                        float reciprocal, const float* dy, float* dx);
+  // Throws io if there is no memory.
+  void mean(const PixelSizes& n, float reciprocal, const float* x, float* y);
+  void mean_gradient(const PixelSizes& n, float reciprocal, const float* dy,
+                     float* dx);
+
+ private:
+  // Calls f(offset of its input, offset of its output) for every image.
+  template <class F>
+  void for_images(const PoolingSizes& n, const F& f);
+
+  Tasks& tasks_;
+  const PoolingKernels& pooling_;
+  const ReductionKernels& reduction_;
+  const ElementwiseKernels& elementwise_;
+  std::vector<HostBuffer> segments_;  // of each thread: sums of pixels
+};
+
+}  // namespace quorate

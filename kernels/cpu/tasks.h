@@ -1,0 +1,76 @@
+// How the CPU backend cuts its operations into tasks for its threads.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "kernels/cpu/thread_pool.h"
+#include "kernels/float_environment.h"
+#include "kernels/shapes.h"
+
+namespace quorate {
+
+// Elements that one task takes where any number will do: 64 KiB per array.
+inline constexpr std::size_t kGrain = 16384;
+
+inline constexpr std::size_t ceil_div(std::size_t a, std::size_t b) {
+  return (a + b - 1) / b;
+}
+
+class Tasks {
+ public:
+  explicit Tasks(ThreadPool& pool) : pool_(pool) {}
+
+  unsigned threads() const { return pool_.threads(); }
+
+  // Calls f(task) or f(task, thread) for all tasks, in canonical
+  // floating-point mode; on one thread if all of them together have few
+  // elements.
+  template <class F>
+  void run(std::size_t tasks, std::size_t elements, const F& f) {
+    if (elements > 2 * kGrain) {
+      // Captures so little that the pool's function needs no memory.
+      pool_.run(tasks, [&f](std::size_t task, unsigned thread) {
+        call(f, task, thread);
+      });
+    } else {
+      CanonicalFloatMode mode;
+      for (std::size_t task = 0; task < tasks; ++task) call(f, task, 0);
+    }
+  }
+
+  // Calls f(first, count) for pieces of `grain` that cover `count` elements.
+  template <class F>
+  void for_pieces(std::size_t count, const F& f, std::size_t grain = kGrain) {
+    run(ceil_div(count, grain), count, [&](std::size_t piece) {
+      std::size_t first = piece * grain;
+      f(first, std::min(grain, count - first));
+    });
+  }
+
+  // Calls f(row) for every row.
+  template <class F>
+  void for_rows(const MatrixSizes& n, const F& f) {
+    std::size_t rows =
+        std::max<std::size_t>(1, kGrain / std::max<std::size_t>(1, n.cols));
+    run(ceil_div(n.rows, rows), n.rows * n.cols, [&](std::size_t task) {
+      std::size_t end = std::min(n.rows, (task + 1) * rows);
+      for (std::size_t row = task * rows; row < end; ++row) f(row);
+    });
+  }
+
+ private:
+  template <class F>
+  static void call(const F& f, std::size_t task, unsigned thread) {
+    if constexpr (std::is_invocable_v<F, std::size_t, unsigned>) {
+      f(task, thread);
+    } else {
+      f(task);
+    }
+  }
+
+  ThreadPool& pool_;
+};
+
+}  // namespace quorate
