@@ -7,8 +7,6 @@
 namespace quorate {
 namespace {
 
-// Of the sum over pixels in a weight gradient: the segment of section 3.
-constexpr std::size_t kSegment = 256;
 // Elements of the patches that a thread gathers at a time: half of a usual
 // second-level cache.
 constexpr std::size_t kPatchElements = 1 << 16;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"

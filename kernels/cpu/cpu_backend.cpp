@@ -75,16 +75,19 @@ class CpuBackend final : public Backend {
     std::size_t count = sizes.rows * sizes.cols;
     if (count == 0) return;
     float* out = host_data(c);
-    // What is added may be the old content of c: then the sum is made apart.
-    bool in_place = then.addend && host_data(*then.addend) == out;
-    float* product = in_place ? apart_.of(count) : out;
     if (sizes.depth == 0) {
-      std::fill_n(product, count, 0.0F);
-    } else {
-      multiply(arrange_product(sizes, host_data(a), transpose_a, host_data(b),
-                               transpose_b, product, matmul_.lanes));
+      return multiply_nothing(sizes.rows, sizes.cols, finish_of(then), out);
     }
-    finish({sizes.rows, sizes.cols}, then, product, out);
+    Product product =
+        arrange_product(sizes, host_data(a), transpose_a, host_data(b),
+                        transpose_b, out, matmul_.lanes);
+    product.finish = finish_of(then);
+    if (product.finish.addend == out &&
+        (sizes.depth > kSegment || product.c_col != 1)) {
+      // The sum so far would take its place.
+      product.finish.addend = std::copy_n(out, count, apart_.of(count)) - count;
+    }
+    multiply(product);
   }
 
   void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
@@ -385,11 +388,16 @@ class CpuBackend final : public Backend {
           elementwise_.functions[static_cast<std::size_t>(Function::relu)]);
   }
 
+  static Finish finish_of(const Epilogue& then) {
+    return {then.bias ? host_data(*then.bias) : nullptr,
+            then.addend ? host_data(*then.addend) : nullptr, then.relu};
+  }
+
   void multiply(const Product& product) {
-    std::vector<Product> parts =
-        split_product(product, pool_.threads(), matmul_.lanes);
-    pool_.run(parts.size(), [&](std::size_t task, unsigned thread) {
-      matmul_.multiply(parts[task], scratch_[thread].get());
+    std::size_t pieces = piece_count(product, pool_.threads(), matmul_.lanes);
+    pool_.run(pieces, [&](std::size_t i, unsigned thread) {
+      matmul_.multiply(piece_of(product, pieces, i, matmul_.lanes),
+                       scratch_[thread].get());
     });
   }
 
