@@ -26,7 +26,7 @@ from results import record  # noqa: E402
 PEERS = ["OpenBLAS", "oneDNN", "Eigen"]
 
 
-def environment(device):
+def environment(device, threads):
     """Waiting threads sleep: they would slow down whose turn it is."""
     wide = device != "cpu:avx2" and "avx512f" in pathlib.Path(
         "/proc/cpuinfo").read_text()
@@ -35,6 +35,7 @@ def environment(device):
     if not wide:
         chosen["ONEDNN_MAX_CPU_ISA"] = "AVX2"
     return {**os.environ, "OMP_WAIT_POLICY": "passive",
+            "OPENBLAS_NUM_THREADS": str(threads),
             "OPENBLAS_THREAD_TIMEOUT": "4", **chosen}
 
 
@@ -43,7 +44,7 @@ def results(program, options, threads):
     child = subprocess.Popen(
         [program, "--device", options.device, "--threads", str(threads),
          "--only", options.only, "--rounds", str(options.rounds)],
-        env=environment(options.device), text=True, stdout=subprocess.PIPE)
+        env=environment(options.device, threads), text=True, stdout=subprocess.PIPE)
     for line in child.stdout:
         yield json.loads(line)
     if child.wait() != 0:

@@ -82,9 +82,8 @@ class CpuBackend final : public Backend {
         arrange_product(sizes, host_data(a), transpose_a, host_data(b),
                         transpose_b, out, matmul_.lanes);
     product.finish = finish_of(then);
-    if (product.finish.addend == out &&
-        (sizes.depth > kSegment || product.c_col != 1)) {
-      // The sum so far would take its place.
+    if (product.finish.addend == out) {
+      // The sum takes its place before it is added.
       product.finish.addend = std::copy_n(out, count, apart_.of(count)) - count;
     }
     multiply(product);

@@ -57,6 +57,7 @@ struct Panel {
   PanelCut cut;
   const float* v;
   std::size_t v_k;
+  float* packed;  // null: V is read in place
 };
 
 // Some steps along k, for all of C.
@@ -137,21 +138,46 @@ struct Multiplier {
             place_panel(block, cut, panel_scratch + width * block.depth);
         width += cut.vectors * kLanes;
       }
+      if (packs()) pack_panels(block, panels, used);
       run_rows(block, panels, used);
     }
   }
 
+  bool packs() const {
+    return !p.packed_v &&
+           (p.v_col != 1 || p.rows >= kPackRows || p.cols % kLanes != 0);
+  }
+
+  // Where V will be for a panel: packed at `to`, or where it is.
   Panel place_panel(const Block& block, const PanelCut& cut, float* to) const {
     const std::size_t width = cut.vectors * kLanes;
+    if (packs()) return {cut, to, width, to};
     if (p.packed_v) {
-      return {cut, p.packed_v + cut.first * p.depth + block.k0 * width, width};
+      return {cut, p.packed_v + cut.first * p.depth + block.k0 * width, width,
+              nullptr};
     }
-    const float* from = p.v + block.k0 * p.v_k + cut.first * p.v_col;
-    if (p.v_col == 1 && p.rows < kPackRows && cut.cols == width) {
-      return {cut, from, p.v_k};
+    return {cut, p.v + block.k0 * p.v_k + cut.first, p.v_k, nullptr};
+  }
+
+  // Rows of V that lie side by side are read as such: as one stream.
+  void pack_panels(const Block& block, const Panel* panels,
+                   std::size_t count) const {
+    const float* from = p.v + block.k0 * p.v_k;
+    if (p.v_col != 1) {
+      for (std::size_t n = 0; n < count; ++n) {
+        const PanelCut& cut = panels[n].cut;
+        pack_panel(from + cut.first * p.v_col, p.v_k, p.v_col, block.depth, cut,
+                   panels[n].packed);
+      }
+      return;
     }
-    pack_panel(from, p.v_k, p.v_col, block.depth, cut, to);
-    return {cut, to, width};
+    for (std::size_t k = 0; k < block.depth; ++k) {
+      for (std::size_t n = 0; n < count; ++n) {
+        const Panel& panel = panels[n];
+        pack_row(from + k * p.v_k + panel.cut.first, panel.cut,
+                 panel.packed + k * panel.v_k);
+      }
+    }
   }
 
   // All rows of C against some panels.

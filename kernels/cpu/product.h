@@ -23,7 +23,7 @@ struct Span {
 // What happens to the sums before they are stored, in this order.
 struct Finish {
   const float* bias = nullptr;    // one per column of the matrix in memory
-  const float* addend = nullptr;  // laid out as C; may be C if depth <= 256
+  const float* addend = nullptr;  // laid out as C, elsewhere
   bool relu = false;
 };
 

@@ -101,23 +101,42 @@ HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
   }
 }
 
+// Unrolled: sums that a loop indexes would leave the registers.
 template <std::size_t kRows, std::size_t kVectors>
-HWY_INLINE void store_segment(const Tile& t, bool add, bool finish,
+HWY_INLINE void store_segment(const Tile& t, bool add,
                               Vec (&acc)[kRows][kVectors]) {
+  const std::size_t last = (kVectors - 1) * kLanes;
+#pragma GCC unroll 32
   for (std::size_t i = 0; i < kRows; ++i) {
-    for (std::size_t u = 0; u < kVectors; ++u) {
-      const std::size_t lanes = u + 1 < kVectors ? kLanes : t.last_lanes;
+    float* c = t.c[i];
+#pragma GCC unroll 4
+    for (std::size_t u = 0; u + 1 < kVectors; ++u) {
+      float* to = c + u * kLanes;
+      hn::StoreU(add ? hn::Add(hn::LoadU(kF, to), acc[i][u]) : acc[i][u], kF,
+                 to);
+    }
+    const Vec value = acc[i][kVectors - 1];
+    store_lanes(
+        add ? hn::Add(load_lanes(c + last, t.last_lanes), value) : value,
+        t.last_lanes, c + last);
+  }
+}
+
+// The tile is in the first-level cache: what follows costs little there, and
+// would crowd the loop above.
+HWY_NOINLINE void finish_tile(const Tile& t, std::size_t rows,
+                              std::size_t vectors) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t u = 0; u < vectors; ++u) {
       const std::size_t at = u * kLanes;
-      Vec value = acc[i][u];
-      if (add) value = hn::Add(load_lanes(t.c[i] + at, lanes), value);
-      if (finish) {
-        if (t.bias) value = hn::Add(value, load_lanes(t.bias + at, lanes));
-        if (t.addend[0]) {
-          value = hn::Add(value, load_lanes(t.addend[i] + at, lanes));
-        }
-        const Vec zero = hn::Zero(kF);
-        if (t.relu) value = hn::IfThenElse(hn::Le(value, zero), zero, value);
+      const std::size_t lanes = u + 1 < vectors ? kLanes : t.last_lanes;
+      Vec value = load_lanes(t.c[i] + at, lanes);
+      if (t.bias) value = hn::Add(value, load_lanes(t.bias + at, lanes));
+      if (t.addend[0]) {
+        value = hn::Add(value, load_lanes(t.addend[i] + at, lanes));
       }
+      const Vec zero = hn::Zero(kF);
+      if (t.relu) value = hn::IfThenElse(hn::Le(value, zero), zero, value);
       store_lanes(value, lanes, t.c[i] + at);
     }
   }
@@ -125,7 +144,9 @@ HWY_INLINE void store_segment(const Tile& t, bool add, bool finish,
 
 template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
 void make_tile(const Tile& t) {
+#pragma GCC unroll 32
   for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
     for (std::size_t u = 0; u < kVectors; ++u) {
       __builtin_prefetch(t.c[i] + u * kLanes, 1);
     }
@@ -143,8 +164,9 @@ void make_tile(const Tile& t) {
       ended = span->ends_segment;
       ++span;
     }
-    store_segment(t, add, t.finishes && span == t.end, acc);
+    store_segment(t, add, acc);
   }
+  if (t.finishes) finish_tile(t, kRows, kVectors);
 }
 
 using TileFunction = void (*)(const Tile&);
