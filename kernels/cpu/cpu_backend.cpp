@@ -75,41 +75,32 @@ class CpuBackend final : public Backend {
     std::size_t count = sizes.rows * sizes.cols;
     if (count == 0) return;
     float* out = host_data(c);
+    Finish finish = finish_of(then, out, count);
     if (sizes.depth == 0) {
-      return multiply_nothing(sizes.rows, sizes.cols, finish_of(then), out);
+      return multiply_nothing(sizes.rows, sizes.cols, finish, out);
     }
     Product product =
         arrange_product(sizes, host_data(a), transpose_a, host_data(b),
                         transpose_b, out, matmul_.lanes);
-    product.finish = finish_of(then);
-    if (product.finish.addend == out) {
-      // The sum takes its place before it is added.
-      product.finish.addend = std::copy_n(out, count, apart_.of(count)) - count;
-    }
+    product.finish = finish;
     multiply(product);
   }
 
   void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
               const Epilogue& then) override {
     ConvolutionSizes n = convolution_sizes(x.shape, w.shape, how, y.shape);
-    if (!is_plain(n)) return plain_->conv2d(x, w, how, y, then);
-    MatrixSizes out{n.out.pixels(), n.out.channels};
-    check_epilogue(then, out.rows, out.cols);
-    bool in_place = then.addend && host_data(*then.addend) == host_data(y);
-    float* product = in_place ? apart_.of(y.shape.count()) : host_data(y);
-    convolver_.forward(n, host_data(x), host_data(w), product);
-    finish(out, then, product, host_data(y));
+    check_epilogue(then, n.out.pixels(), n.out.channels);
+    Finish finish = finish_of(then, host_data(y), y.shape.count());
+    convolver_.forward(n, host_data(x), host_data(w), host_data(y), finish);
   }
   void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
                              View dx) override {
     ConvolutionSizes n = convolution_sizes(dx.shape, w.shape, how, dy.shape);
-    if (!is_plain(n)) return plain_->conv2d_input_gradient(dy, w, how, dx);
     convolver_.input_gradient(n, host_data(dy), host_data(w), host_data(dx));
   }
   void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
                               View dw) override {
     ConvolutionSizes n = convolution_sizes(x.shape, dw.shape, how, dy.shape);
-    if (!is_plain(n)) return plain_->conv2d_weight_gradient(x, dy, how, dw);
     convolver_.weight_gradient(n, host_data(x), host_data(dy), host_data(dw));
   }
 
@@ -364,32 +355,16 @@ class CpuBackend final : public Backend {
     });
   }
 
-  static bool is_plain(const ConvolutionSizes& n) {
-    return n.stride == 1 && n.groups == 1;
-  }
-
-  // The epilogue of a product (n.rows, n.cols), on its way to `out`.
-  void finish(const MatrixSizes& n, const Epilogue& then, float* product,
-              float* out) {
-    std::size_t count = n.rows * n.cols;
-    if (then.bias) {
-      const float* bias = host_data(*then.bias);
-      for_rows(n, [&](std::size_t row) {
-        float* at = product + row * n.cols;
-        elementwise_.add(at, bias, at, n.cols);
-      });
+  // Of a product of `count` elements at `out`.
+  Finish finish_of(const Epilogue& then, const float* out, std::size_t count) {
+    Finish finish{.relu = then.relu};
+    if (then.bias) finish.bias = host_data(*then.bias);
+    if (then.addend) finish.addend = host_data(*then.addend);
+    if (finish.addend == out) {
+      // The sum takes its place before it is added.
+      finish.addend = std::copy_n(out, count, apart_.of(count)) - count;
     }
-    if (then.addend) {
-      apply(host_data(*then.addend), product, out, count, elementwise_.add);
-    }
-    if (!then.relu) return;
-    apply(out, out, count,
-          elementwise_.functions[static_cast<std::size_t>(Function::relu)]);
-  }
-
-  static Finish finish_of(const Epilogue& then) {
-    return {then.bias ? host_data(*then.bias) : nullptr,
-            then.addend ? host_data(*then.addend) : nullptr, then.relu};
+    return finish;
   }
 
   void multiply(const Product& product) {

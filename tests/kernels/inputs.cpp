@@ -75,7 +75,7 @@ std::vector<DeviceCase> optimised_devices() {
       MESSAGE("skipped: " << error.what());
       continue;
     }
-    for (unsigned threads : {1U, 3U}) cases.push_back({device, threads});
+    for (unsigned threads : {1U, 2U, 3U}) cases.push_back({device, threads});
   }
   return cases;
 }
