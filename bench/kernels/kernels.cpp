@@ -2,8 +2,8 @@
 // what else the machine does hits all of them. One line of JSON per case and
 // peer; "devices" first. Used by kernels_bench.py.
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -32,11 +32,20 @@ struct Contender {
   std::vector<double> seconds{};  // of one call, in each round
 };
 
-double seconds_of(const Work& work, int repeats) {
-  auto began = std::chrono::steady_clock::now();
+// One thread is measured by its processor time: then other programs take turns
+// without being counted.
+double now(const Options& options) {
+  timespec time{};
+  clock_gettime(
+      options.threads == 1 ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) +
+         1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+double seconds_of(const Work& work, int repeats, const Options& options) {
+  double began = now(options);
   for (int i = 0; i < repeats; ++i) work();
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  return took.count() / repeats;
+  return (now(options) - began) / repeats;
 }
 
 double median(std::vector<double> values) {
@@ -48,13 +57,13 @@ double median(std::vector<double> values) {
 void measure(std::vector<Contender>& all, const Options& options) {
   for (Contender& one : all) {
     one.work();
-    double once = seconds_of(one.work, 1);
+    double once = seconds_of(one.work, 1, options);
     one.repeats = std::clamp(
         static_cast<int>(options.milliseconds / 1e3 / once), 1, 1000);
   }
   for (int round = 0; round < options.rounds; ++round) {
     for (Contender& one : all) {
-      one.seconds.push_back(seconds_of(one.work, one.repeats));
+      one.seconds.push_back(seconds_of(one.work, one.repeats, options));
     }
   }
 }

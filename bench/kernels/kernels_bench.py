@@ -2,8 +2,8 @@
 """Matrix products and convolutions on the CPU beside OpenBLAS, oneDNN and Eigen.
 
 All in one program and in turns, on one and on two threads; each figure is the
-median of the rounds' ratios, over 1 where ours is faster. oneDNN's
-convolutions have the layout of their choice, and bringing arrays into it is
+median of the rounds' ratios, over 1 where ours is faster. One thread is
+measured by processor time, two by the clock. oneDNN's convolutions have the layout of their choice, and bringing arrays into it is
 not timed; ours pack their weights in every call.
 
   --device cpu:avx2   the peers are then limited to AVX2 too, without Eigen

@@ -71,7 +71,6 @@ struct Block {
 // A row tile: where R is read for it, in `tile`; its place in C.
 struct RowTile {
   Tile tile;
-  bool along_rows;
   std::size_t first;
   std::size_t count;
 };
@@ -215,7 +214,9 @@ struct Multiplier {
   // R's rows from i on, in place.
   RowTile place_rows(const Block& block, std::size_t i,
                      std::size_t rows) const {
-    RowTile row_tile{{}, along_rows, i, rows};
+    RowTile row_tile;
+    row_tile.first = i;
+    row_tile.count = rows;
     Tile& t = row_tile.tile;
     t.r_k = p.r_k;
     t.spans = block.spans;

@@ -102,23 +102,29 @@ HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
 }
 
 // Unrolled: sums that a loop indexes would leave the registers.
+template <bool kAdd, bool kWhole, std::size_t kRows, std::size_t kVectors>
+HWY_INLINE void store_sums(const Tile& t, Vec (&acc)[kRows][kVectors]) {
+#pragma GCC unroll 32
+  for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      float* c = t.c[i] + u * kLanes;
+      const std::size_t lanes =
+          kWhole || u + 1 < kVectors ? kLanes : t.last_lanes;
+      Vec sum = acc[i][u];
+      if (kAdd) sum = hn::Add(load_lanes(c, lanes), sum);
+      store_lanes(sum, lanes, c);
+    }
+  }
+}
+
 template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void store_segment(const Tile& t, bool add,
                               Vec (&acc)[kRows][kVectors]) {
-  const std::size_t last = (kVectors - 1) * kLanes;
-#pragma GCC unroll 32
-  for (std::size_t i = 0; i < kRows; ++i) {
-    float* c = t.c[i];
-#pragma GCC unroll 4
-    for (std::size_t u = 0; u + 1 < kVectors; ++u) {
-      float* to = c + u * kLanes;
-      hn::StoreU(add ? hn::Add(hn::LoadU(kF, to), acc[i][u]) : acc[i][u], kF,
-                 to);
-    }
-    const Vec value = acc[i][kVectors - 1];
-    store_lanes(
-        add ? hn::Add(load_lanes(c + last, t.last_lanes), value) : value,
-        t.last_lanes, c + last);
+  if (t.last_lanes == kLanes) {
+    add ? store_sums<true, true>(t, acc) : store_sums<false, true>(t, acc);
+  } else {
+    add ? store_sums<true, false>(t, acc) : store_sums<false, false>(t, acc);
   }
 }
 
@@ -172,9 +178,8 @@ void make_tile(const Tile& t) {
 using TileFunction = void (*)(const Tile&);
 
 template <bool kAlongRows, std::size_t kVectors, std::size_t... kRowsLess1>
-constexpr TileFunction pick_rows(std::size_t rows,
-                                 std::index_sequence<kRowsLess1...>) {
-  constexpr TileFunction table[] = {
+TileFunction pick_rows(std::size_t rows, std::index_sequence<kRowsLess1...>) {
+  static constexpr TileFunction table[] = {
       make_tile<kAlongRows, kRowsLess1 + 1, kVectors>...};
   return table[rows - 1];
 }
