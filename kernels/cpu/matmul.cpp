@@ -3,8 +3,8 @@
 //
 // C is made in tiles (tile-inl.h). V comes in panels as wide as a tile, packed
 // so that a panel is one stream, or read in place where that is as good. R is
-// read in place, or copied a few row tiles at a time when its rows or columns
-// lie far apart.
+// read in place, or packed a few row tiles at a time when it is stored along i
+// and its columns lie far apart.
 //
 // Bits do not depend on tiles, panels or blocks: each element of C sees its
 // products in increasing k, and blocks along k are whole segments.
@@ -42,11 +42,11 @@ constexpr std::size_t kBlockPanels = kBlockCols / kLanes;
 constexpr std::size_t kBlockRows = 48;
 // Fewer rows than these do not repay packing V when it can be read in place.
 constexpr std::size_t kPackRows = 24;
-// Copied rows of R do not fall on the same lines of a cache.
-constexpr std::size_t kCopiedRow = kBlockDepth + 16;
+// Steps of R so many elements apart fall on few lines of a cache.
+constexpr std::size_t kFarApart = 192;
 
 constexpr std::size_t kPanelScratch = kBlockDepth * kBlockCols;
-constexpr std::size_t kRowScratch = kCopiedRow * kBlockRows;
+constexpr std::size_t kRowScratch = kBlockDepth * kBlockRows;
 static_assert(kPanelScratch + kRowScratch <= kMatmulScratch);
 
 std::size_t least(std::size_t a, std::size_t b) {
@@ -161,6 +161,8 @@ struct Multiplier {
   // Rows of V that lie side by side are read as such: as one stream.
   void pack_panels(const Block& block, const Panel* panels,
                    std::size_t count) const {
+    const std::size_t width = panels[count - 1].cut.first +
+                              panels[count - 1].cut.cols - panels[0].cut.first;
     const float* from = p.v + block.k0 * p.v_k;
     if (p.v_col != 1) {
       for (std::size_t n = 0; n < count; ++n) {
@@ -171,6 +173,9 @@ struct Multiplier {
       return;
     }
     for (std::size_t k = 0; k < block.depth; ++k) {
+      const float* ahead =
+          from + (k + kRowsAhead) * p.v_k + panels[0].cut.first;
+      prefetch(ahead, width);
       for (std::size_t n = 0; n < count; ++n) {
         const Panel& panel = panels[n];
         pack_row(from + k * p.v_k + panel.cut.first, panel.cut,
@@ -181,12 +186,15 @@ struct Multiplier {
 
   // All rows of C against some panels.
   void run_rows(const Block& block, const Panel* panels, std::size_t count) {
-    const bool copies = !p.r_rows && count > 1 && block.depth > 64 &&
-                        (along_rows || p.r_row >= 512);
+    const bool copies =
+        along_rows && p.r_k >= kFarApart && count > 1 && block.depth > 64;
     const std::size_t tiles = copies ? kBlockRows / height : 1;
     for (std::size_t i0 = 0; i0 < p.rows; i0 += tiles * height) {
       const std::size_t end = least(p.rows, i0 + tiles * height);
-      if (copies) copy_rows(block, i0, end - i0);
+      if (copies) {
+        pack_along(p.r + i0, p.r_k, block.spans, block.end, end - i0, height,
+                   block.depth, row_scratch);
+      }
       for (std::size_t i = i0; i < end; i += height) {
         Span whole[kBlockSegments];
         RowTile row_tile = place_rows(block, i, least(height, end - i));
@@ -195,19 +203,6 @@ struct Multiplier {
           make(block, row_tile, panels[n]);
         }
       }
-    }
-  }
-
-  void copy_rows(const Block& block, std::size_t i0, std::size_t rows) {
-    if (along_rows) {
-      pack_along(p.r + i0, p.r_k, block.spans, block.end, rows, height,
-                 block.depth, row_scratch);
-      return;
-    }
-    for (std::size_t i = 0; i < rows; ++i) {
-      std::memcpy(row_scratch + i * kCopiedRow,
-                  p.r + (i0 + i) * p.r_row + block.k0,
-                  block.depth * sizeof(float));
     }
   }
 
@@ -234,16 +229,10 @@ struct Multiplier {
   void use_copy(const Block& block, std::size_t i, RowTile& row_tile,
                 Span* spans) const {
     Tile& t = row_tile.tile;
+    t.rows[0] = row_scratch + i * block.depth;
+    t.r_k = height;
     t.spans = spans;
-    if (along_rows) {
-      t.rows[0] = row_scratch + i * block.depth;
-      t.r_k = height;
-    } else {
-      for (std::size_t n = 0; n < row_tile.count; ++n) {
-        t.rows[n] = row_scratch + (i + n) * kCopiedRow;
-      }
-    }
-    t.end = cut_segments(along_rows ? height : 1, 0, block.depth, spans);
+    t.end = cut_segments(height, 0, block.depth, spans);
   }
 
   void make(const Block& block, RowTile& row_tile, const Panel& panel) const {

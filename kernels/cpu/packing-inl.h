@@ -59,6 +59,14 @@ void transpose(const float* from, std::size_t from_stride, std::size_t rows,
   scalar(i, rows, 0);
 }
 
+// Rows that are packed soon, and lie too far apart for the processor to guess.
+constexpr std::size_t kRowsAhead = 8;
+
+HWY_INLINE void prefetch(const float* from, std::size_t count) {
+  constexpr std::size_t kLine = 64 / sizeof(float);
+  for (std::size_t i = 0; i < count; i += kLine) __builtin_prefetch(from + i);
+}
+
 // One row of a panel; lanes beyond its columns hold +0 and are not used.
 HWY_INLINE void pack_row(const float* from, const PanelCut& panel, float* to) {
   for (std::size_t u = 0; u < panel.vectors; ++u) {
@@ -103,6 +111,7 @@ void pack_along(const float* r, std::size_t r_k, const Span* spans,
   for (const Span* span = spans; span != end; ++span) {
     const float* from = r + span->offset;
     for (std::size_t n = 0; n < span->count; ++n, from += r_k) {
+      prefetch(from + kRowsAhead * r_k, rows);
       for (std::size_t i = 0; i < rows; i += height) {
         const std::size_t count = rows - i < height ? rows - i : height;
         copy_few(from + i, count, to + i * depth);
