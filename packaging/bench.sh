@@ -1,14 +1,21 @@
 #!/usr/bin/env bash
 # Runs benchmarks (bench/) on the release build and prints their tables. Other
 # programs on the machine blur the figures: run it alone.
-# Usage: packaging/bench.sh [server] [transfer]     nothing: all of them
+# Usage: packaging/bench.sh [--json FILE] [server] [transfer] [kernels]
+# No name: all of them. FILE: a list of the comparisons (bench/results.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-known=(server transfer)
+known=(server transfer kernels)
+if [[ ${1:-} == --json ]]; then
+  QUORATE_BENCH_JSON=$(realpath -m "${2:?usage: --json FILE}")
+  export QUORATE_BENCH_JSON
+  rm -f "$QUORATE_BENCH_JSON"
+  shift 2
+fi
 for name in "$@"; do
   if [[ ! -e bench/$name/${name}_bench.py ]]; then
-    echo "usage: packaging/bench.sh [${known[*]}]" >&2
+    echo "usage: packaging/bench.sh [--json FILE] [${known[*]}]" >&2
     exit 2
   fi
 done

@@ -20,6 +20,7 @@ test_packages=(
 bench_packages=(
   python3 curl
   nginx-light # downloads: bench/transfer
+  libopenblas-dev libdnnl-dev libeigen3-dev # bench/kernels
 )
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -22,6 +22,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
 from project import RUN, Project, Server, run  # noqa: E402
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from results import record  # noqa: E402
+
 CLIENTS = [1, 64, 256]
 SECONDS = 10
 EPOCHS = 5000
@@ -77,6 +80,8 @@ def bench_server(stage):
             print(f"{mode:8}{clients:8}{row['per_second']:10.0f}"
                   f"{row['per_second'] / target:10.2f}{row['p50_ms']:9.2f}"
                   f"{row['p99_ms']:9.2f}{row['server_ms']:10.3f}", flush=True)
+            record("server", f"{mode}, {clients} clients", row["per_second"],
+                   "target", target, row["per_second"] / target, "a second")
             server.stop()
     return (f"run {RUN}; one fdatasync takes "
             f"{milliseconds_of_a_sync(stage.folder):.2f} ms")

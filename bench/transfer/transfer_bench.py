@@ -27,6 +27,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
 from project import (Process, Project, Server, Skip, Volunteer,  # noqa: E402
                      expect, free_port, run, wait_for)
 
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from results import record  # noqa: E402
+
 LARGE = "mlp:8192,5504"  # 52 million parameters: a snapshot of 206 MB
 MEDIUM = "mlp:4096,1664"  # 10 million: an update of 40 MB
 ROUNDS = 5
@@ -153,6 +156,9 @@ def compare(kind, ours, theirs):
     print(f"download, {kind:6} {mine:8.0f} MB per processor second; of nginx: "
           f"{cpu:.2f} per processor second, {wall:.2f} by the clock",
           flush=True)
+    record("transfer", f"download, {kind}", mine, "nginx",
+           statistics.median(b[0] for _, b in pairs), cpu,
+           "MB per processor second")
 
 
 def bench_downloads(stage):

@@ -2,122 +2,56 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/product.h"
-
 namespace quorate {
-namespace {
 
-// Of the sum over pixels in a weight gradient: the segment of section 3.
-constexpr std::size_t kSegment = 256;
-// Elements of the patches that a thread gathers at a time: half of a usual
-// second-level cache.
-constexpr std::size_t kPatchElements = 1 << 16;
-// Elements of the segments' products that are held at a time.
-constexpr std::size_t kPartialElements = 1 << 20;
-// Elements that one task of an addition takes.
-constexpr std::size_t kGrain = 16384;
+// A pass over the windows of one sweep: which elements take part, and which are
+// made.
+struct Convolver::Sweep {
+  Axis rows{};
+  Axis cols{};
+  std::size_t images = 0;
+  std::size_t groups = 1;
+  const float* from = nullptr;    // images of rows.from x cols.from pixels
+  std::size_t from_channels = 0;  // of a group
+  float* to = nullptr;
+  std::size_t to_channels = 0;  // of a group
+  std::size_t to_height = 0;
+  std::size_t to_width = 0;
+  // Of tap t and group g, weight (channel read, channel made) is
+  // w[t * w_tap + g * w_group + read * w_read + made * w_made].
+  const float* w = nullptr;
+  std::size_t kernel_width = 0;
+  std::size_t w_tap = 0;
+  std::size_t w_group = 0;
+  std::size_t w_read = 0;
+  std::size_t w_made = 0;
+  Finish finish{};
 
-std::size_t ceil_div(std::size_t a, std::size_t b) {
-  return (a + b - 1) / b;
-}
-
-// For the short stretches of few channels a call would cost more than it does.
-void copy(const float* from, std::ptrdiff_t count, float* to) {
-  constexpr std::ptrdiff_t kShort = 16;
-  if (count >= kShort) {
-    std::copy_n(from, count, to);
-    return;
+  bool is_in_place() const {
+    return groups == 1 && rows.is_in_place() && cols.is_in_place();
   }
-  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
-}
-
-// One row of taps that lie side by side in `line`, the first at column x.
-void gather_forward(const Patches& p, const float* line, std::ptrdiff_t x,
-                    float* to) {
-  auto taps = static_cast<std::ptrdiff_t>(p.kernel_width);
-  auto width = static_cast<std::ptrdiff_t>(p.from.width);
-  auto channels = static_cast<std::ptrdiff_t>(p.from.channels);
-  std::ptrdiff_t begin = std::clamp<std::ptrdiff_t>(-x, 0, taps);
-  std::ptrdiff_t end = std::clamp<std::ptrdiff_t>(width - x, begin, taps);
-  std::fill(to, to + begin * channels, 0.0F);
-  copy(line + (x + begin) * channels, (end - begin) * channels,
-       to + begin * channels);
-  std::fill(to + end * channels, to + taps * channels, 0.0F);
-}
-
-// The same for taps that go to the left.
-void gather_backward(const Patches& p, const float* line, std::ptrdiff_t x,
-                     float* to) {
-  auto width = static_cast<std::ptrdiff_t>(p.from.width);
-  auto channels = static_cast<std::ptrdiff_t>(p.from.channels);
-  for (std::size_t kw = 0; kw < p.kernel_width; ++kw, --x, to += channels) {
-    if (x >= 0 && x < width) {
-      copy(line + x * channels, channels, to);
-    } else {
-      std::fill_n(to, channels, 0.0F);
-    }
+  // Of a line as it is read, in elements.
+  std::size_t line() const {
+    return (is_in_place() ? cols.from : cols.extent(cols.windows)) *
+           from_channels;
   }
-}
-
-// The patch of window (row, col) of an image.
-void gather_patch(const Patches& p, const float* image, std::ptrdiff_t row,
-                  std::ptrdiff_t col, float* to) {
-  std::size_t line_size = p.from.width * p.from.channels;
-  std::size_t taps_size = p.kernel_width * p.from.channels;
-  for (std::size_t kh = 0; kh < p.kernel_height; ++kh, to += taps_size) {
-    auto down = static_cast<std::ptrdiff_t>(kh);
-    std::ptrdiff_t y = row + p.first + (p.backward ? -down : down);
-    if (y < 0 || y >= static_cast<std::ptrdiff_t>(p.from.height)) {
-      std::fill_n(to, taps_size, 0.0F);
-      continue;
-    }
-    const float* line = image + static_cast<std::size_t>(y) * line_size;
-    if (p.backward) {
-      gather_backward(p, line, col + p.first, to);
-    } else {
-      gather_forward(p, line, col + p.first, to);
-    }
+  std::size_t depth() const { return rows.taps * cols.taps * from_channels; }
+  std::size_t from_image() const {
+    return rows.from * cols.from * groups * from_channels;
   }
-}
-
-Patches input_patches(const ConvolutionSizes& n, const float* x) {
-  return {.data = x,
-          .from = n.in,
-          .windows = n.out,
-          .kernel_height = n.kernel_height,
-          .kernel_width = n.kernel_width,
-          .first = -static_cast<std::ptrdiff_t>(n.padding)};
-}
-
-Patches gradient_patches(const ConvolutionSizes& n, const float* dy) {
-  return {.data = dy,
-          .from = n.out,
-          .windows = n.in,
-          .kernel_height = n.kernel_height,
-          .kernel_width = n.kernel_width,
-          .first = static_cast<std::ptrdiff_t>(n.padding),
-          .backward = true};
-}
-
-}  // namespace
-
-void gather_patches(const Patches& patches, std::size_t first,
-                    std::size_t count, float* to) {
-  const ImageSizes& windows = patches.windows;
-  std::size_t col = first % windows.width;
-  std::size_t row = first / windows.width % windows.height;
-  const float* image = patches.data + first / windows.width / windows.height *
-                                          patches.from.image();
-  for (std::size_t i = 0; i < count; ++i, to += patches.cols()) {
-    gather_patch(patches, image, static_cast<std::ptrdiff_t>(row),
-                 static_cast<std::ptrdiff_t>(col), to);
-    if (++col < windows.width) continue;
-    col = 0;
-    if (++row < windows.height) continue;
-    row = 0;
-    image += patches.from.image();
+  std::size_t to_image() const {
+    return to_height * to_width * groups * to_channels;
   }
-}
+  // Of a window's result in its image.
+  std::ptrdiff_t to_offset(std::size_t row, std::size_t col) const {
+    std::ptrdiff_t y =
+        rows.to + static_cast<std::ptrdiff_t>(row) * rows.to_step;
+    std::ptrdiff_t x =
+        cols.to + static_cast<std::ptrdiff_t>(col) * cols.to_step;
+    return (y * static_cast<std::ptrdiff_t>(to_width) + x) *
+           static_cast<std::ptrdiff_t>(groups * to_channels);
+  }
+};
 
 Convolver::Convolver(ThreadPool& pool, const MatmulKernels& matmul,
                      const ElementwiseKernels& elementwise,
@@ -126,87 +60,175 @@ Convolver::Convolver(ThreadPool& pool, const MatmulKernels& matmul,
       matmul_(matmul),
       elementwise_(elementwise),
       scratch_(scratch),
-      patches_(pool.threads()) {}
+      threads_(pool.threads()) {}
 
-void Convolver::multiply(const Patches& patches, const float* weights,
-                         std::size_t cols, float* out) {
-  using enum Transpose;
-  std::size_t depth = patches.cols();
-  std::size_t chunk = std::max<std::size_t>(1, kPatchElements / depth);
-  std::size_t tasks = ceil_div(patches.rows(), chunk);
-  pool_.run(tasks, [&](std::size_t task, unsigned thread) {
-    std::size_t first = task * chunk;
-    std::size_t count = std::min(chunk, patches.rows() - first);
-    float* rows = patches_[thread].of(chunk * depth);
-    gather_patches(patches, first, count, rows);
-    matmul_.multiply(arrange_product({count, cols, depth}, rows, no, weights,
-                                     no, out + first * cols, matmul_.lanes),
-                     scratch_[thread].get());
+void Convolver::forward(const ConvolutionSizes& n, const float* x,
+                        const float* w, float* y, const Finish& finish) {
+  run({.rows = forward_axis(n.in.height, n.out.height, n.kernel_height,
+                            n.stride, n.padding),
+       .cols = forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
+                            n.padding),
+       .images = n.in.images,
+       .groups = n.groups,
+       .from = x,
+       .from_channels = n.in_channels(),
+       .to = y,
+       .to_channels = n.out_channels(),
+       .to_height = n.out.height,
+       .to_width = n.out.width,
+       .w = w,
+       .kernel_width = n.kernel_width,
+       .w_tap = n.in_channels() * n.out.channels,
+       .w_group = n.out_channels(),
+       .w_read = n.out.channels,
+       .w_made = 1,
+       .finish = finish});
+}
+
+// Each residue of the input pixels by the stride has its own taps: a
+// convolution of its own, of stride 1.
+void Convolver::input_gradient(const ConvolutionSizes& n, const float* dy,
+                               const float* w, float* dx) {
+  Sweep sweep{.images = n.in.images,
+              .groups = n.groups,
+              .from = dy,
+              .from_channels = n.out_channels(),
+              .to = dx,
+              .to_channels = n.in_channels(),
+              .to_height = n.in.height,
+              .to_width = n.in.width,
+              .w = w,
+              .kernel_width = n.kernel_width,
+              .w_tap = n.in_channels() * n.out.channels,
+              .w_group = n.out_channels(),
+              .w_read = 1,
+              .w_made = n.out.channels};
+  for (std::size_t row = 0; row < n.stride; ++row) {
+    sweep.rows = gradient_axis(n.in.height, n.out.height, n.kernel_height,
+                               n.stride, n.padding, row);
+    for (std::size_t col = 0; col < n.stride; ++col) {
+      sweep.cols = gradient_axis(n.in.width, n.out.width, n.kernel_width,
+                                 n.stride, n.padding, col);
+      run(sweep);
+    }
+  }
+}
+
+void Convolver::run(const Sweep& sweep) {
+  if (sweep.images * sweep.rows.windows * sweep.cols.windows == 0) return;
+  // A sum over nothing is still a sum, of segments of which there are none.
+  if (sweep.depth() == 0) {
+    for (std::size_t image = 0; image < sweep.images; ++image) {
+      float* to = sweep.to + image * sweep.to_image();
+      for (std::size_t row = 0; row < sweep.rows.windows; ++row) {
+        for (std::size_t col = 0; col < sweep.cols.windows; ++col) {
+          std::fill_n(to + sweep.to_offset(row, col),
+                      sweep.groups * sweep.to_channels, 0.0F);
+        }
+      }
+    }
+    return;
+  }
+  pack_weights(sweep);
+  Bands bands = cut_bands(sweep.rows, sweep.cols, sweep.from_channels,
+                          sweep.images, pool_.threads());
+  place_windows(sweep, bands);
+  pool_.run(bands.count * sweep.groups, [&](std::size_t i, unsigned thread) {
+    Band band = band_of(bands, sweep.rows, sweep.images, i / sweep.groups);
+    multiply_band(sweep, band, i % sweep.groups, thread);
   });
 }
 
-void Convolver::forward(const ConvolutionSizes& n, const float* x,
-                        const float* w, float* y) {
-  multiply(input_patches(n, x), w, n.weight_cols(), y);
-}
-
-// The sum goes over taps and then output channels, so the weights of each tap
-// are transposed.
-void Convolver::input_gradient(const ConvolutionSizes& n, const float* dy,
-                               const float* w, float* dx) {
-  std::size_t in = n.in.channels;
-  std::size_t out = n.out.channels;
-  float* weights = weights_.of(n.weight_rows() * n.weight_cols());
-  for (std::size_t row = 0; row < n.weight_rows(); ++row) {
-    float* to = weights + row / in * in * out + row % in;
-    for (std::size_t co = 0; co < out; ++co) to[co * in] = w[row * out + co];
-  }
-  multiply(gradient_patches(n, dy), weights, in, dx);
-}
-
-void Convolver::multiply_segment(const Patches& patches, const float* dy,
-                                 std::size_t cols, std::size_t index,
-                                 unsigned thread, float* out) {
-  using enum Transpose;
-  std::size_t first = index * kSegment;
-  std::size_t count = std::min(kSegment, patches.rows() - first);
-  float* rows = patches_[thread].of(kSegment * patches.cols());
-  gather_patches(patches, first, count, rows);
-  matmul_.multiply(arrange_product({patches.cols(), cols, count}, rows, yes,
-                                   dy + first * cols, no, out, matmul_.lanes),
-                   scratch_[thread].get());
-}
-
-// The sum over the pixels of a whole batch is long and its result small, so
-// threads share the segments, whose products are then added in their order.
-void Convolver::weight_gradient(const ConvolutionSizes& n, const float* x,
-                                const float* dy, float* dw) {
-  Patches patches = input_patches(n, x);
-  std::size_t size = n.weight_rows() * n.weight_cols();
-  std::size_t segments = ceil_div(patches.rows(), kSegment);
-  if (segments == 0) std::fill_n(dw, size, 0.0F);
-  std::size_t most =
-      std::max<std::size_t>(pool_.threads(), kPartialElements / size);
-  float* partials = partials_.of(std::min(most, segments) * size);
-  for (std::size_t first = 0; first < segments; first += most) {
-    std::size_t count = std::min(most, segments - first);
-    pool_.run(count, [&](std::size_t i, unsigned thread) {
-      multiply_segment(patches, dy, n.weight_cols(), first + i, thread,
-                       partials + i * size);
-    });
-    pool_.run(ceil_div(size, kGrain), [&](std::size_t piece, unsigned) {
-      std::size_t at = piece * kGrain;
-      std::size_t length = std::min(kGrain, size - at);
-      for (std::size_t i = 0; i < count; ++i) {
-        const float* partial = partials + i * size + at;
-        if (first + i == 0) {
-          std::copy_n(partial, length, dw + at);
-        } else {
-          elementwise_.add(dw + at, partial, dw + at, length);
-        }
+void Convolver::pack_weights(const Sweep& sweep) {
+  std::size_t panels = panel_count(sweep.to_channels, matmul_.lanes);
+  std::size_t size =
+      packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
+  float* weights = weights_.of(sweep.groups * size);
+  pool_.run(sweep.groups * panels, [&](std::size_t i, unsigned) {
+    std::size_t group = i / panels;
+    PanelCut cut = cut_panel(sweep.to_channels, matmul_.lanes, i % panels);
+    const float* w = sweep.w + group * sweep.w_group + cut.first * sweep.w_made;
+    float* to = weights + group * size + cut.first * sweep.depth();
+    for (std::size_t row = 0; row < sweep.rows.taps; ++row) {
+      for (std::size_t col = 0; col < sweep.cols.taps; ++col) {
+        std::size_t tap = (sweep.rows.first_tap + row * sweep.rows.tap_step) *
+                              sweep.kernel_width +
+                          sweep.cols.first_tap + col * sweep.cols.tap_step;
+        matmul_.pack(w + tap * sweep.w_tap, sweep.w_read, sweep.w_made,
+                     sweep.from_channels, cut, to);
+        to += sweep.from_channels * cut.vectors * matmul_.lanes;
       }
-    });
+    }
+  });
+}
+
+void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
+  list_taps(sweep.rows, sweep.cols, sweep.from_channels, sweep.line(), taps_);
+  std::size_t from_image = sweep.is_in_place()
+                               ? sweep.from_image()
+                               : sweep.rows.extent(bands.rows) * sweep.line();
+  window_rows_.clear();
+  result_rows_.clear();
+  for (std::size_t image = 0; image < bands.images; ++image) {
+    for (std::size_t row = 0; row < bands.rows; ++row) {
+      for (std::size_t col = 0; col < sweep.cols.windows; ++col) {
+        window_rows_.push_back(static_cast<std::ptrdiff_t>(
+            image * from_image + row * sweep.rows.step * sweep.line() +
+            col * sweep.cols.step * sweep.from_channels));
+        result_rows_.push_back(
+            static_cast<std::ptrdiff_t>(image * sweep.to_image()) +
+            sweep.to_offset(row, col));
+      }
+    }
   }
+}
+
+void Convolver::multiply_band(const Sweep& sweep, const Band& band,
+                              std::size_t group, unsigned thread) {
+  const float* image = sweep.from + band.first_image * sweep.from_image();
+  std::size_t first_line = band.first_row * sweep.rows.step;
+  const float* r = nullptr;
+  if (sweep.is_in_place()) {
+    r = image +
+        (first_line - static_cast<std::size_t>(sweep.rows.before)) *
+            sweep.line() -
+        sweep.cols.before * static_cast<std::ptrdiff_t>(sweep.from_channels);
+  } else {
+    std::size_t lines = sweep.rows.extent(band.rows);
+    float* to = threads_[thread].lines.of(band.images * lines * sweep.line());
+    r = to;
+    for (std::size_t i = 0; i < band.images; ++i) {
+      copy_padded(sweep.rows, sweep.cols, image,
+                  sweep.groups * sweep.from_channels,
+                  {group * sweep.from_channels, sweep.from_channels},
+                  first_line, lines, to);
+      image += sweep.from_image();
+      to += lines * sweep.line();
+    }
+  }
+  // The table begins with row 0; here it stands for the band's first.
+  std::ptrdiff_t to =
+      static_cast<std::ptrdiff_t>(band.first_image * sweep.to_image() +
+                                  group * sweep.to_channels) +
+      sweep.to_offset(band.first_row, 0) - sweep.to_offset(0, 0);
+  Finish finish = sweep.finish;
+  if (finish.bias) finish.bias += group * sweep.to_channels;
+  if (finish.addend) finish.addend += to;
+  std::size_t size =
+      packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
+  matmul_.multiply({.r = r,
+                    .r_k = 1,
+                    .c = sweep.to + to,
+                    .c_col = 1,
+                    .rows = band.images * band.rows * sweep.cols.windows,
+                    .cols = sweep.to_channels,
+                    .depth = sweep.depth(),
+                    .r_rows = window_rows_.data(),
+                    .c_rows = result_rows_.data(),
+                    .spans = taps_.data(),
+                    .packed_v = weights_.of(sweep.groups * size) + group * size,
+                    .finish = finish},
+                   scratch_[thread].get());
 }
 
 }  // namespace quorate

@@ -1,39 +1,18 @@
-// Convolutions (docs/numerics.md, section 4) as matrix products: the input of
-// each output pixel is gathered as a row, a patch, and patches are multiplied
-// by the weights. Patches exist for a piece of the image at a time.
+// Convolutions (docs/numerics.md, section 4) as matrix products whose left side
+// is read out of padded lines of the images (sweep.h).
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
+#include "kernels/cpu/sweep.h"
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 
 namespace quorate {
-
-// What the windows of a convolution see of an array of images: a matrix with a
-// row per window, in order of (image, row, column), and a column per tap and
-// channel, channels fastest; +0 outside the image.
-struct Patches {
-  const float* data = nullptr;
-  ImageSizes from;
-  ImageSizes windows;  // channels unused
-  std::size_t kernel_height = 0;
-  std::size_t kernel_width = 0;
-  std::ptrdiff_t first = 0;  // of window 0: where its tap 0 lies
-  bool backward = false;     // taps go up and left, not down and right
-
-  std::size_t rows() const { return windows.pixels(); }
-  std::size_t cols() const {
-    return kernel_height * kernel_width * from.channels;
-  }
-};
-
-// Writes `count` rows of the matrix, from `first` on, one after another.
-void gather_patches(const Patches& patches, std::size_t first,
-                    std::size_t count, float* to);
 
 class Convolver {
  public:
@@ -44,28 +23,55 @@ class Convolver {
 
   // As the operations of Backend. Throw io if there is no memory.
   void forward(const ConvolutionSizes& n, const float* x, const float* w,
-               float* y);
+               float* y, const Finish& finish);
   void input_gradient(const ConvolutionSizes& n, const float* dy,
                       const float* w, float* dx);
   void weight_gradient(const ConvolutionSizes& n, const float* x,
                        const float* dy, float* dw);
 
  private:
-  // out (patches.rows(), cols) = patches times weights.
-  void multiply(const Patches& patches, const float* weights, std::size_t cols,
-                float* out);
-  // The product of segment `index` of the pixels alone.
-  void multiply_segment(const Patches& patches, const float* dy,
-                        std::size_t cols, std::size_t index, unsigned thread,
-                        float* out);
+  struct Sweep;
+  struct Slice;
+
+  // Result pixels of a sweep, over all images and groups.
+  void run(const Sweep& sweep);
+  void pack_weights(const Sweep& sweep);
+  // Where the rows of a band begin in R and in C: for all bands alike.
+  void place_windows(const Sweep& sweep, const Bands& bands);
+  void multiply_band(const Sweep& sweep, const Band& band, std::size_t group,
+                     unsigned thread);
+
+  // Adds segments [first, first + count) of the pixels to dw, or writes them
+  // if they are the first.
+  void add_segments(const ConvolutionSizes& n, const Slice& slice,
+                    std::size_t first, std::size_t count, unsigned thread);
+  void add_segment(const ConvolutionSizes& n, const Slice& slice,
+                   const Product& segment, unsigned thread);
+  const float* place_gradients(const ConvolutionSizes& n, const Slice& slice,
+                               std::size_t first, std::size_t depth,
+                               unsigned thread);
+  void add_in_turn(const ConvolutionSizes& n, const float* x, const float* dy,
+                   std::size_t splits, float* dw);
+  void add_partials(const ConvolutionSizes& n, const float* x, const float* dy,
+                    float* dw);
+
+  struct PerThread {
+    HostBuffer lines;   // padded
+    HostBuffer packed;  // gradients of the output, in panels
+    std::vector<Span> pixels;
+    std::vector<std::ptrdiff_t> rows;
+  };
 
   ThreadPool& pool_;
   const MatmulKernels& matmul_;
   const ElementwiseKernels& elementwise_;
   const std::vector<AlignedFloats>& scratch_;
-  std::vector<HostBuffer> patches_;  // of each thread
+  std::vector<PerThread> threads_;
+  HostBuffer weights_;  // in panels
   HostBuffer partials_;
-  HostBuffer weights_;
+  std::vector<Span> taps_;
+  std::vector<std::ptrdiff_t> window_rows_;
+  std::vector<std::ptrdiff_t> result_rows_;
 };
 
 }  // namespace quorate

@@ -18,7 +18,6 @@
 #include "kernels/cpu/tasks.h"
 #include "kernels/cpu/thread_pool.h"
 #include "kernels/host_memory.h"
-#include "kernels/reference/reference_backend.h"
 #include "kernels/shapes.h"
 
 namespace quorate {
@@ -76,39 +75,32 @@ class CpuBackend final : public Backend {
     std::size_t count = sizes.rows * sizes.cols;
     if (count == 0) return;
     float* out = host_data(c);
-    // What is added may be the old content of c: then the sum is made apart.
-    bool in_place = then.addend && host_data(*then.addend) == out;
-    float* product = in_place ? apart_.of(count) : out;
+    Finish finish = finish_of(then, out, count);
     if (sizes.depth == 0) {
-      std::fill_n(product, count, 0.0F);
-    } else {
-      multiply(arrange_product(sizes, host_data(a), transpose_a, host_data(b),
-                               transpose_b, product, matmul_.lanes));
+      return multiply_nothing(sizes.rows, sizes.cols, finish, out);
     }
-    finish({sizes.rows, sizes.cols}, then, product, out);
+    Product product =
+        arrange_product(sizes, host_data(a), transpose_a, host_data(b),
+                        transpose_b, out, matmul_.lanes);
+    product.finish = finish;
+    multiply(product);
   }
 
   void conv2d(ConstView x, ConstView w, const Convolution& how, View y,
               const Epilogue& then) override {
     ConvolutionSizes n = convolution_sizes(x.shape, w.shape, how, y.shape);
-    if (!is_plain(n)) return plain_->conv2d(x, w, how, y, then);
-    MatrixSizes out{n.out.pixels(), n.out.channels};
-    check_epilogue(then, out.rows, out.cols);
-    bool in_place = then.addend && host_data(*then.addend) == host_data(y);
-    float* product = in_place ? apart_.of(y.shape.count()) : host_data(y);
-    convolver_.forward(n, host_data(x), host_data(w), product);
-    finish(out, then, product, host_data(y));
+    check_epilogue(then, n.out.pixels(), n.out.channels);
+    Finish finish = finish_of(then, host_data(y), y.shape.count());
+    convolver_.forward(n, host_data(x), host_data(w), host_data(y), finish);
   }
   void conv2d_input_gradient(ConstView dy, ConstView w, const Convolution& how,
                              View dx) override {
     ConvolutionSizes n = convolution_sizes(dx.shape, w.shape, how, dy.shape);
-    if (!is_plain(n)) return plain_->conv2d_input_gradient(dy, w, how, dx);
     convolver_.input_gradient(n, host_data(dy), host_data(w), host_data(dx));
   }
   void conv2d_weight_gradient(ConstView x, ConstView dy, const Convolution& how,
                               View dw) override {
     ConvolutionSizes n = convolution_sizes(x.shape, dw.shape, how, dy.shape);
-    if (!is_plain(n)) return plain_->conv2d_weight_gradient(x, dy, how, dw);
     convolver_.weight_gradient(n, host_data(x), host_data(dy), host_data(dw));
   }
 
@@ -266,35 +258,23 @@ class CpuBackend final : public Backend {
   bool all_finite(ConstView x) override { return elements_.all_finite(x); }
 
  private:
-  static bool is_plain(const ConvolutionSizes& n) {
-    return n.stride == 1 && n.groups == 1;
-  }
-
-  // The epilogue of a product (n.rows, n.cols), on its way to `out`.
-  void finish(const MatrixSizes& n, const Epilogue& then, float* product,
-              float* out) {
-    if (then.bias) {
-      const float* bias = host_data(*then.bias);
-      tasks_.for_rows(n, [&](std::size_t row) {
-        float* at = product + row * n.cols;
-        elementwise_.add(at, bias, at, n.cols);
-      });
+  // Of a product of `count` elements at `out`.
+  Finish finish_of(const Epilogue& then, const float* out, std::size_t count) {
+    Finish finish{.relu = then.relu};
+    if (then.bias) finish.bias = host_data(*then.bias);
+    if (then.addend) finish.addend = host_data(*then.addend);
+    if (finish.addend == out) {
+      // The sum takes its place before it is added.
+      finish.addend = std::copy_n(out, count, apart_.of(count)) - count;
     }
-    const float* addend = then.addend ? host_data(*then.addend) : nullptr;
-    auto relu =
-        elementwise_.functions[static_cast<std::size_t>(Function::relu)];
-    tasks_.for_pieces(n.rows * n.cols, [&](std::size_t i, std::size_t count) {
-      if (then.addend)
-        elementwise_.add(addend + i, product + i, out + i, count);
-      if (then.relu) relu(out + i, out + i, count);
-    });
+    return finish;
   }
 
   void multiply(const Product& product) {
-    std::vector<Product> parts =
-        split_product(product, pool_.threads(), matmul_.lanes);
-    pool_.run(parts.size(), [&](std::size_t task, unsigned thread) {
-      matmul_.multiply(parts[task], scratch_[thread].get());
+    std::size_t pieces = piece_count(product, pool_.threads(), matmul_.lanes);
+    pool_.run(pieces, [&](std::size_t i, unsigned thread) {
+      matmul_.multiply(piece_of(product, pieces, i, matmul_.lanes),
+                       scratch_[thread].get());
     });
   }
 
@@ -312,7 +292,6 @@ class CpuBackend final : public Backend {
   Pooler pooler_;
   Elements elements_;
   HostBuffer apart_;
-  std::unique_ptr<Backend> plain_ = make_reference_backend();
 };
 
 }  // namespace

@@ -97,30 +97,4 @@ struct PoolingKernels {
 };
 const PoolingKernels& pooling_kernels(InstructionSet set);
 
-// C(i,j) = sum over k of R(i,k) V(k,j). R is read element by element, V in
-// vectors along j; each is any of the operands, transposed or not.
-struct Product {
-  const float* r = nullptr;  // R(i,k) is r[i * r_row + k * r_k]
-  std::size_t r_row = 0;     // one of the two strides is 1
-  std::size_t r_k = 0;
-  const float* v = nullptr;  // V(k,j) is v[k * v_k + j * v_col]
-  std::size_t v_k = 0;       // one of the two strides is 1
-  std::size_t v_col = 0;
-  float* c = nullptr;     // C(i,j) is c[i * c_row + j * c_col]
-  std::size_t c_row = 0;  // one of the two strides is 1
-  std::size_t c_col = 0;
-  std::size_t rows = 0;
-  std::size_t cols = 0;
-  std::size_t depth = 0;  // at least 1
-};
-
-// Floats of scratch memory that `multiply` needs.
-inline constexpr std::size_t kMatmulScratch = 1 << 18;
-
-struct MatmulKernels {
-  void (*multiply)(const Product& product, float* scratch);
-  std::size_t lanes;  // of a vector
-};
-const MatmulKernels& matmul_kernels(InstructionSet set);
-
 }  // namespace quorate

@@ -1,11 +1,10 @@
 // The matrix product (docs/numerics.md, section 3) of one thread. Compiled once
 // per instruction set.
 //
-// C is made in tiles of up to kTileRows x (kTileVectors vectors), whose sums
-// stay in registers for a segment of 256 steps along k; a finished segment is
-// added to the tile in memory. V comes in panels as wide as a tile, packed so
-// that a panel is one stream, or read in place where that is as good. R is
-// read in place, or packed a row tile at a time when it is stored along i.
+// C is made in tiles (tile-inl.h). V comes in panels as wide as a tile, packed
+// so that a panel is one stream, or read in place where that is as good. R is
+// read in place, or packed a few row tiles at a time when it is stored along i
+// and its columns lie far apart.
 //
 // Bits do not depend on tiles, panels or blocks: each element of C sees its
 // products in increasing k, and blocks along k are whole segments.
@@ -19,292 +18,296 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
-#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/product.h"
+
+#if HWY_TARGET != HWY_STATIC_TARGET
+#include "kernels/cpu/packing-inl.h"
+#include "kernels/cpu/tile-inl.h"
+#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr hn::ScalableTag<float> kF;
-using Vec = hn::Vec<hn::ScalableTag<float>>;
-
-constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<float>());
-constexpr std::size_t kSegment = 256;
 // Along k, of a packed panel: whole segments, small enough for a block of
 // panels to stay in the second-level cache.
-constexpr std::size_t kDepthBlock = 2 * kSegment;
-// 512 bits: 24 sums, 3 of V, all products read R from memory. 256 bits have
-// half the registers.
-constexpr bool kWide = kLanes == 16;
-constexpr std::size_t kTileRows = kWide ? 8 : 6;
-constexpr std::size_t kTileVectors = kWide ? 3 : 2;
-constexpr std::size_t kTileCols = kTileVectors * kLanes;
-// Panels packed at a time: a row tile of R is read that often from the
+constexpr std::size_t kBlockSegments = 2;
+constexpr std::size_t kBlockDepth = kBlockSegments * kSegment;
+// Columns packed at a time: a row tile of R is read for all of them from the
 // first-level cache.
-constexpr std::size_t kBlockPanels = kWide ? 8 : 16;
-// Fewer rows than these do not repay packing a panel that can be read in
-// place.
-constexpr std::size_t kPackRows = 96;
+constexpr std::size_t kBlockCols = kWide ? 384 : 256;
+constexpr std::size_t kBlockPanels = kBlockCols / kLanes;
+// Rows of R copied at a time.
+constexpr std::size_t kBlockRows = 48;
+// Fewer rows than these do not repay packing V when it can be read in place.
+constexpr std::size_t kPackRows = 24;
+// Steps of R so many elements apart fall on few lines of a cache.
+constexpr std::size_t kFarApart = 192;
 
-constexpr std::size_t kPanelScratch = kDepthBlock * kTileCols;
-constexpr std::size_t kRowScratch = kDepthBlock * kTileRows;
-static_assert(kPanelScratch * kBlockPanels + kRowScratch <= kMatmulScratch);
+constexpr std::size_t kPanelScratch = kBlockDepth * kBlockCols;
+constexpr std::size_t kRowScratch = kBlockDepth * kBlockRows;
+static_assert(kPanelScratch + kRowScratch <= kMatmulScratch);
 
 std::size_t least(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
-// A tile's inputs: R(i,k) at r[i * r_stride + k] or, if kAlongRows,
-// r[i + k * r_stride]; V(k,j) at v[k * v_stride + j].
-struct TileInput {
-  const float* r;
-  std::size_t r_stride;
+struct Panel {
+  PanelCut cut;
   const float* v;
-  std::size_t v_stride;
-  std::size_t depth;
+  std::size_t v_k;
+  float* packed;  // null: V is read in place
 };
 
-// c (kRows x kVectors vectors, rows c_stride apart) = the sum over k, in
-// segments; added to what is there if `continues`.
-template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
-void tile(const TileInput& in, bool continues, float* c, std::size_t c_stride) {
-  const float* v = in.v;
-  for (std::size_t k0 = 0; k0 < in.depth; k0 += kSegment) {
-    const std::size_t end = least(in.depth, k0 + kSegment);
-    Vec acc[kRows][kVectors];
-    for (std::size_t i = 0; i < kRows; ++i) {
-      for (std::size_t u = 0; u < kVectors; ++u) acc[i][u] = hn::Zero(kF);
-    }
-    for (std::size_t k = k0; k < end; ++k, v += in.v_stride) {
-      Vec b[kVectors];
-      for (std::size_t u = 0; u < kVectors; ++u) {
-        b[u] = hn::LoadU(kF, v + u * kLanes);
+// Some steps along k, for all of C.
+struct Block {
+  std::size_t k0;
+  std::size_t depth;
+  const Span* spans;
+  const Span* end;
+};
+
+// A row tile: where R is read for it, in `tile`; its place in C.
+struct RowTile {
+  Tile tile;
+  std::size_t first;
+  std::size_t count;
+};
+
+struct Multiplier {
+  const Product& p;
+  std::size_t height;  // of a row tile
+  bool along_rows;
+  float* row_scratch;
+  float* panel_scratch;
+
+  Multiplier(const Product& product, float* scratch)
+      : p(product),
+        height(0),
+        along_rows(product.r_rows == nullptr && product.r_row == 1 &&
+                   product.r_k != 1),
+        row_scratch(scratch),
+        panel_scratch(scratch + kRowScratch) {
+    const std::size_t vectors = (p.cols + kLanes - 1) / kLanes;
+    const std::size_t panels = panel_count(p.cols, kLanes);
+    const std::size_t most =
+        tile_rows(along_rows, (vectors + panels - 1) / panels);
+    // Tiles as equal as may be: the last should not be a sliver.
+    const std::size_t tiles = (p.rows + most - 1) / most;
+    height = (p.rows + tiles - 1) / tiles;
+  }
+
+  void run() {
+    const Span* span = p.spans;
+    for (std::size_t k0 = 0; k0 < p.depth; k0 += kBlockDepth) {
+      Block block{k0, least(kBlockDepth, p.depth - k0), span, span};
+      Span whole[kBlockSegments];
+      if (p.spans) {
+        for (std::size_t n = 0; n < block.depth; ++span) n += span->count;
+        block.end = span;
+      } else {
+        block.spans = whole;
+        block.end = cut_segments(p.r_k, k0, block.depth, whole);
       }
-      for (std::size_t i = 0; i < kRows; ++i) {
-        const Vec a = hn::Set(kF, kAlongRows ? in.r[i + k * in.r_stride]
-                                             : in.r[i * in.r_stride + k]);
-        for (std::size_t u = 0; u < kVectors; ++u) {
-          acc[i][u] = hn::MulAdd(a, b[u], acc[i][u]);
+      run_block(block);
+    }
+  }
+
+  // The segments of `depth` steps from k0 on, in R with steps of r_k.
+  static const Span* cut_segments(std::size_t r_k, std::size_t k0,
+                                  std::size_t depth, Span* spans) {
+    for (std::size_t k = 0; k < depth; k += kSegment) {
+      *spans++ = {static_cast<std::ptrdiff_t>((k0 + k) * r_k),
+                  least(kSegment, depth - k), true};
+    }
+    return spans;
+  }
+
+  void run_block(const Block& block) {
+    const std::size_t count = panel_count(p.cols, kLanes);
+    for (std::size_t i = 0; i < count;) {
+      Panel panels[kBlockPanels];
+      std::size_t used = 0;
+      std::size_t width = 0;
+      for (; i < count; ++i, ++used) {
+        const PanelCut cut = cut_panel(p.cols, kLanes, i);
+        if (width + cut.vectors * kLanes > kBlockCols) break;
+        panels[used] =
+            place_panel(block, cut, panel_scratch + width * block.depth);
+        width += cut.vectors * kLanes;
+      }
+      if (packs()) pack_panels(block, panels, used);
+      run_rows(block, panels, used);
+    }
+  }
+
+  bool packs() const {
+    return !p.packed_v &&
+           (p.v_col != 1 || p.rows >= kPackRows || p.cols % kLanes != 0);
+  }
+
+  // Where V will be for a panel: packed at `to`, or where it is.
+  Panel place_panel(const Block& block, const PanelCut& cut, float* to) const {
+    const std::size_t width = cut.vectors * kLanes;
+    if (packs()) return {cut, to, width, to};
+    if (p.packed_v) {
+      return {cut, p.packed_v + cut.first * p.depth + block.k0 * width, width,
+              nullptr};
+    }
+    return {cut, p.v + block.k0 * p.v_k + cut.first, p.v_k, nullptr};
+  }
+
+  // Rows of V that lie side by side are read as such: as one stream.
+  void pack_panels(const Block& block, const Panel* panels,
+                   std::size_t count) const {
+    const std::size_t width = panels[count - 1].cut.first +
+                              panels[count - 1].cut.cols - panels[0].cut.first;
+    const float* from = p.v + block.k0 * p.v_k;
+    if (p.v_col != 1) {
+      for (std::size_t n = 0; n < count; ++n) {
+        const PanelCut& cut = panels[n].cut;
+        pack_panel(from + cut.first * p.v_col, p.v_k, p.v_col, block.depth, cut,
+                   panels[n].packed);
+      }
+      return;
+    }
+    for (std::size_t k = 0; k < block.depth; ++k) {
+      const float* ahead =
+          from + (k + kRowsAhead) * p.v_k + panels[0].cut.first;
+      prefetch(ahead, width);
+      for (std::size_t n = 0; n < count; ++n) {
+        const Panel& panel = panels[n];
+        pack_row(from + k * p.v_k + panel.cut.first, panel.cut,
+                 panel.packed + k * panel.v_k);
+      }
+    }
+  }
+
+  // All rows of C against some panels.
+  void run_rows(const Block& block, const Panel* panels, std::size_t count) {
+    const bool copies =
+        along_rows && p.r_k >= kFarApart && count > 1 && block.depth > 64;
+    const std::size_t tiles = copies ? kBlockRows / height : 1;
+    for (std::size_t i0 = 0; i0 < p.rows; i0 += tiles * height) {
+      const std::size_t end = least(p.rows, i0 + tiles * height);
+      if (copies) {
+        pack_along(p.r + i0, p.r_k, block.spans, block.end, end - i0, height,
+                   block.depth, row_scratch);
+      }
+      for (std::size_t i = i0; i < end; i += height) {
+        Span whole[kBlockSegments];
+        RowTile row_tile = place_rows(block, i, least(height, end - i));
+        if (copies) use_copy(block, i - i0, row_tile, whole);
+        for (std::size_t n = 0; n < count; ++n) {
+          make(block, row_tile, panels[n]);
         }
       }
     }
-    const bool add = continues || k0 > 0;
-    for (std::size_t i = 0; i < kRows; ++i) {
-      for (std::size_t u = 0; u < kVectors; ++u) {
-        float* to = c + i * c_stride + u * kLanes;
-        hn::StoreU(add ? hn::Add(hn::LoadU(kF, to), acc[i][u]) : acc[i][u], kF,
-                   to);
+  }
+
+  // R's rows from i on, in place.
+  RowTile place_rows(const Block& block, std::size_t i,
+                     std::size_t rows) const {
+    RowTile row_tile;
+    row_tile.first = i;
+    row_tile.count = rows;
+    Tile& t = row_tile.tile;
+    t.r_k = p.r_k;
+    t.spans = block.spans;
+    t.end = block.end;
+    t.continues = p.continues || block.k0 > 0;
+    for (std::size_t n = 0; n < rows; ++n) {
+      t.rows[n] =
+          p.r + (p.r_rows ? p.r_rows[i + n]
+                          : static_cast<std::ptrdiff_t>((i + n) * p.r_row));
+    }
+    return row_tile;
+  }
+
+  // The same in the copy, i rows from its begin.
+  void use_copy(const Block& block, std::size_t i, RowTile& row_tile,
+                Span* spans) const {
+    Tile& t = row_tile.tile;
+    t.rows[0] = row_scratch + i * block.depth;
+    t.r_k = height;
+    t.spans = spans;
+    t.end = cut_segments(height, 0, block.depth, spans);
+  }
+
+  void make(const Block& block, RowTile& row_tile, const Panel& panel) const {
+    Tile& t = row_tile.tile;
+    t.v = panel.v;
+    t.v_k = panel.v_k;
+    t.last_lanes = panel.cut.cols - (panel.cut.vectors - 1) * kLanes;
+    t.finishes = false;
+    const TileFunction function =
+        along_rows ? pick_tile<true>(row_tile.count, panel.cut.vectors)
+                   : pick_tile<false>(row_tile.count, panel.cut.vectors);
+    if (p.c_col != 1) return make_across(block, row_tile, panel, function);
+    const Finish& f = p.finish;
+    t.finishes =
+        block.k0 + block.depth == p.depth && (f.bias || f.addend || f.relu);
+    t.bias = f.bias ? f.bias + panel.cut.first : nullptr;
+    t.addend[0] = nullptr;
+    t.relu = f.relu;
+    for (std::size_t n = 0; n < row_tile.count; ++n) {
+      const std::size_t i = row_tile.first + n;
+      const std::ptrdiff_t at =
+          (p.c_rows ? p.c_rows[i] : static_cast<std::ptrdiff_t>(i * p.c_row)) +
+          static_cast<std::ptrdiff_t>(panel.cut.first);
+      t.c[n] = p.c + at;
+      if (f.addend) t.addend[n] = f.addend + at;
+    }
+    function(t);
+  }
+
+  // The tile where C is stored along its columns: in a buffer.
+  void make_across(const Block& block, RowTile& row_tile, const Panel& panel,
+                   TileFunction function) const {
+    Tile& t = row_tile.tile;
+    const std::size_t width = panel.cut.vectors * kLanes;
+    HWY_ALIGN float buffer[kMostRows * kMostVectors * kLanes];
+    for (std::size_t n = 0; n < row_tile.count; ++n)
+      t.c[n] = buffer + n * width;
+    const std::size_t at = row_tile.first + panel.cut.first * p.c_col;
+    float* c = p.c + at;
+    if (t.continues) {
+      transpose(c, p.c_col, panel.cut.cols, row_tile.count, buffer, width);
+    }
+    function(t);
+    transpose(buffer, width, row_tile.count, panel.cut.cols, c, p.c_col);
+    if (block.k0 + block.depth == p.depth) {
+      finish_across(c, at, row_tile, panel.cut.cols);
+    }
+  }
+
+  void finish_across(float* c, std::size_t at, const RowTile& row_tile,
+                     std::size_t cols) const {
+    const Finish& f = p.finish;
+    if (!f.bias && !f.addend && !f.relu) return;
+    for (std::size_t j = 0; j < cols; ++j) {
+      for (std::size_t n = 0; n < row_tile.count; ++n) {
+        float value = c[j * p.c_col + n];
+        if (f.bias) value = value + f.bias[row_tile.first + n];
+        if (f.addend) value = value + f.addend[at + j * p.c_col + n];
+        if (f.relu) value = value <= 0.0F ? 0.0F : value;
+        c[j * p.c_col + n] = value;
       }
     }
   }
-}
-
-using TileFunction = void (*)(const TileInput&, bool, float*, std::size_t);
-
-template <bool kAlongRows, std::size_t kVectors, std::size_t... kRowsLess1>
-constexpr TileFunction pick_rows(std::size_t rows,
-                                 std::index_sequence<kRowsLess1...>) {
-  constexpr TileFunction table[] = {
-      tile<kAlongRows, kRowsLess1 + 1, kVectors>...};
-  return table[rows - 1];
-}
-
-template <bool kAlongRows, std::size_t kVectors = 1>
-TileFunction pick(std::size_t rows, std::size_t vectors) {
-  if constexpr (kVectors < kTileVectors) {
-    if (vectors > kVectors) {
-      return pick<kAlongRows, kVectors + 1>(rows, vectors);
-    }
-  }
-  return pick_rows<kAlongRows, kVectors>(rows,
-                                         std::make_index_sequence<kTileRows>());
-}
-
-// Columns [first, first + cols) of C, and where V is read for them.
-struct Panel {
-  std::size_t first;
-  std::size_t cols;
-  std::size_t vectors;  // the last may be partly filled
-  const float* v;
-  std::size_t v_stride;
 };
 
-// to[j * to_stride + i] = from[i * from_stride + j], i and j below 4.
-HWY_INLINE void transpose_4x4(const float* from, std::size_t from_stride,
-                              float* to, std::size_t to_stride) {
-  const hn::Full128<float> one;
-  const hn::Full128<std::uint64_t> two;
-  const auto row0 = hn::LoadU(one, from);
-  const auto row1 = hn::LoadU(one, from + from_stride);
-  const auto row2 = hn::LoadU(one, from + 2 * from_stride);
-  const auto row3 = hn::LoadU(one, from + 3 * from_stride);
-  const auto low01 = hn::BitCast(two, hn::InterleaveLower(one, row0, row1));
-  const auto low23 = hn::BitCast(two, hn::InterleaveLower(one, row2, row3));
-  const auto high01 = hn::BitCast(two, hn::InterleaveUpper(one, row0, row1));
-  const auto high23 = hn::BitCast(two, hn::InterleaveUpper(one, row2, row3));
-  const auto store = [&](auto pairs, std::size_t j) HWY_ATTR {
-    hn::StoreU(hn::BitCast(one, pairs), one, to + j * to_stride);
-  };
-  store(hn::InterleaveLower(two, low01, low23), 0);
-  store(hn::InterleaveUpper(two, low01, low23), 1);
-  store(hn::InterleaveLower(two, high01, high23), 2);
-  store(hn::InterleaveUpper(two, high01, high23), 3);
-}
-
-// to[j * to_stride + i] = from[i * from_stride + j], i < rows, j < cols.
-void transpose(const float* from, std::size_t from_stride, std::size_t rows,
-               std::size_t cols, float* to, std::size_t to_stride) {
-  const auto scalar = [&](std::size_t i0, std::size_t i1, std::size_t j0) {
-    for (std::size_t i = i0; i < i1; ++i) {
-      for (std::size_t j = j0; j < cols; ++j) {
-        to[j * to_stride + i] = from[i * from_stride + j];
-      }
-    }
-  };
-  std::size_t i = 0;
-  for (; i + 4 <= rows; i += 4) {
-    std::size_t j = 0;
-    for (; j + 4 <= cols; j += 4) {
-      transpose_4x4(from + i * from_stride + j, from_stride,
-                    to + j * to_stride + i, to_stride);
-    }
-    scalar(i, i + 4, j);
-  }
-  scalar(i, rows, 0);
-}
-
-// V for rows k0 to k0+depth of a panel as depth rows of `vectors` vectors; the
-// lanes beyond `cols` hold +0 and are not used.
-void pack_panel(const Product& p, const Panel& panel, std::size_t k0,
-                std::size_t depth, float* to) {
-  const std::size_t width = panel.vectors * kLanes;
-  const float* from = p.v + k0 * p.v_k + panel.first * p.v_col;
-  if (p.v_col == 1) {
-    for (std::size_t k = 0; k < depth; ++k) {
-      std::memcpy(to + k * width, from + k * p.v_k, panel.cols * sizeof(float));
-    }
-  } else {
-    transpose(from, p.v_col, panel.cols, depth, to, width);
-  }
-  if (panel.cols == width) return;
-  for (std::size_t k = 0; k < depth; ++k) {
-    for (std::size_t j = panel.cols; j < width; ++j) to[k * width + j] = 0.0F;
-  }
-}
-
-// Sets where V is read for the panel: packed into `scratch`, or in place.
-void place_panel(const Product& p, Panel& panel, std::size_t k0,
-                 std::size_t depth, float* scratch) {
-  const bool ragged = panel.cols < panel.vectors * kLanes;
-  if (p.v_col == 1 && p.rows < kPackRows && !ragged) {
-    panel.v = p.v + k0 * p.v_k + panel.first;
-    panel.v_stride = p.v_k;
-    return;
-  }
-  pack_panel(p, panel, k0, depth, scratch);
-  panel.v = scratch;
-  panel.v_stride = panel.vectors * kLanes;
-}
-
-// C's rows [i0, i0 + rows) of a panel. Whole tiles along C's rows are made in
-// place, others in a buffer.
-void make_tile(const Product& p, const TileInput& in, bool along_rows,
-               const Panel& panel, std::size_t i0, std::size_t rows,
-               bool continues) {
-  const TileFunction function = along_rows ? pick<true>(rows, panel.vectors)
-                                           : pick<false>(rows, panel.vectors);
-  float* c = p.c + i0 * p.c_row + panel.first * p.c_col;
-  const std::size_t width = panel.vectors * kLanes;
-  if (p.c_col == 1 && panel.cols == width) {
-    function(in, continues, c, p.c_row);
-    return;
-  }
-  float buffer[kTileRows * kTileCols];
-  if (continues) {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < width; ++j) {
-        buffer[i * width + j] =
-            j < panel.cols ? c[i * p.c_row + j * p.c_col] : 0.0F;
-      }
-    }
-  }
-  function(in, continues, buffer, width);
-  if (p.c_col != 1) {
-    transpose(buffer, width, rows, panel.cols, c, p.c_col);
-    return;
-  }
-  for (std::size_t i = 0; i < rows; ++i) {
-    std::memcpy(c + i * p.c_row, buffer + i * width,
-                panel.cols * sizeof(float));
-  }
-}
-
-// A row tile of R, stored along i, as `depth` rows of kTileRows.
-void pack_rows(const float* r, std::size_t r_stride, std::size_t rows,
-               std::size_t depth, float* to) {
-  for (std::size_t k = 0; k < depth; ++k, r += r_stride, to += kTileRows) {
-    // A constant size is a move, not a call.
-    if (rows == kTileRows) {
-      std::memcpy(to, r, kTileRows * sizeof(float));
-    } else {
-      std::memcpy(to, r, rows * sizeof(float));
-    }
-  }
-}
-
-// All rows of C against a block of panels, for depth steps from k0.
-void make_block(const Product& p, const Panel* panels, std::size_t count,
-                std::size_t k0, std::size_t depth, float* row_scratch) {
-  const bool along_rows = p.r_row == 1;
-  // In place, each step along k is in another page.
-  const bool packed = along_rows && count > 1 && depth > 64;
-  for (std::size_t i0 = 0; i0 < p.rows; i0 += kTileRows) {
-    const std::size_t rows = least(kTileRows, p.rows - i0);
-    const float* r = p.r + i0 * p.r_row + k0 * p.r_k;
-    std::size_t r_stride = along_rows ? p.r_k : p.r_row;
-    if (packed) {
-      pack_rows(r, r_stride, rows, depth, row_scratch);
-      r = row_scratch;
-      r_stride = kTileRows;
-    }
-    for (std::size_t n = 0; n < count; ++n) {
-      make_tile(p, {r, r_stride, panels[n].v, panels[n].v_stride, depth},
-                along_rows, panels[n], i0, rows, k0 > 0);
-    }
-  }
-}
-
 void multiply(const Product& p, float* scratch) {
-  float* row_scratch = scratch;
-  float* panel_scratch = scratch + kRowScratch;
-  const std::size_t vectors = (p.cols + kLanes - 1) / kLanes;
-  const std::size_t panel_count = (vectors + kTileVectors - 1) / kTileVectors;
-  for (std::size_t k0 = 0; k0 < p.depth; k0 += kDepthBlock) {
-    const std::size_t depth = least(kDepthBlock, p.depth - k0);
-    // Panels as equal as whole vectors allow: narrow tiles are slow.
-    std::size_t first_vector = 0;
-    for (std::size_t n = 0; n < panel_count;) {
-      Panel panels[kBlockPanels];
-      std::size_t in_block = 0;
-      for (; in_block < kBlockPanels && n < panel_count; ++in_block, ++n) {
-        const std::size_t end_vector = (n + 1) * vectors / panel_count;
-        Panel& panel = panels[in_block];
-        panel.first = first_vector * kLanes;
-        panel.vectors = end_vector - first_vector;
-        panel.cols = least(panel.vectors * kLanes, p.cols - panel.first);
-        place_panel(p, panel, k0, depth,
-                    panel_scratch + in_block * kPanelScratch);
-        first_vector = end_vector;
-      }
-      make_block(p, panels, in_block, k0, depth, row_scratch);
-    }
-  }
+  Multiplier(p, scratch).run();
 }
 
-constexpr MatmulKernels kTable = {multiply, kLanes};
+void pack(const float* v, std::size_t v_k, std::size_t v_col, std::size_t depth,
+          const PanelCut& panel, float* to) {
+  pack_panel(v, v_k, v_col, depth, panel, to);
+}
+
+constexpr MatmulKernels kTable = {multiply, pack, kLanes};
 
 }  // namespace
 

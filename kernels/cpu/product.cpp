@@ -43,6 +43,25 @@ double cost(const Product& p, std::size_t lanes) {
   return cost;
 }
 
+// Along the columns each piece packs its own part of V; along the rows every
+// piece packs all of it.
+bool is_cut_by_cols(const Product& product, std::size_t pieces,
+                    std::size_t lanes) {
+  return product.cols / lanes >= pieces;
+}
+
+// Pieces are whole vectors or whole tiles.
+std::size_t unit_of(bool by_cols, std::size_t lanes) {
+  constexpr std::size_t kRowUnit = 8;
+  return by_cols ? lanes : kRowUnit;
+}
+
+std::size_t unit_count(const Product& product, bool by_cols,
+                       std::size_t lanes) {
+  std::size_t unit = unit_of(by_cols, lanes);
+  return ((by_cols ? product.cols : product.rows) + unit - 1) / unit;
+}
+
 }  // namespace
 
 Product arrange_product(const MatmulSizes& sizes, const float* a,
@@ -66,37 +85,73 @@ Product arrange_product(const MatmulSizes& sizes, const float* a,
   return cost(exchanged, lanes) < cost(product, lanes) ? exchanged : product;
 }
 
-std::vector<Product> split_product(const Product& product, std::size_t most,
-                                   std::size_t lanes) {
+void multiply_nothing(std::size_t rows, std::size_t cols, const Finish& finish,
+                      float* c) {
+  for (std::size_t i = 0; i < rows * cols; ++i) {
+    float value = 0.0F;
+    if (finish.bias) value = value + finish.bias[i % cols];
+    if (finish.addend) value = value + finish.addend[i];
+    c[i] = finish.relu && value <= 0.0F ? 0.0F : value;
+  }
+}
+
+std::size_t piece_count(const Product& product, std::size_t most,
+                        std::size_t lanes) {
   double work = static_cast<double>(product.rows) *
                 static_cast<double>(product.cols) *
                 static_cast<double>(product.depth);
   auto pieces = static_cast<std::size_t>(
       std::clamp(work / kLeastPiece, 1.0, static_cast<double>(most)));
-  // Along the columns each piece packs its own part of V; along the rows every
-  // piece packs all of it.
-  constexpr std::size_t kRowUnit = 8;
-  bool by_cols = product.cols / lanes >= pieces;
+  bool by_cols = is_cut_by_cols(product, pieces, lanes);
+  return std::min(pieces, unit_count(product, by_cols, lanes));
+}
+
+Product piece_of(const Product& product, std::size_t pieces, std::size_t i,
+                 std::size_t lanes) {
+  bool by_cols = is_cut_by_cols(product, pieces, lanes);
   std::size_t size = by_cols ? product.cols : product.rows;
-  std::size_t unit = by_cols ? lanes : kRowUnit;
-  std::size_t units = (size + unit - 1) / unit;
-  pieces = std::min(pieces, units);
-  std::vector<Product> parts;
-  for (std::size_t i = 0; i < pieces; ++i) {
-    std::size_t first = i * units / pieces * unit;
-    std::size_t end = std::min((i + 1) * units / pieces * unit, size);
-    Product& part = parts.emplace_back(product);
-    if (by_cols) {
-      part.v += first * part.v_col;
-      part.c += first * part.c_col;
-      part.cols = end - first;
-    } else {
-      part.r += first * part.r_row;
-      part.c += first * part.c_row;
-      part.rows = end - first;
-    }
+  std::size_t unit = unit_of(by_cols, lanes);
+  std::size_t units = unit_count(product, by_cols, lanes);
+  std::size_t first = i * units / pieces * unit;
+  std::size_t end = std::min((i + 1) * units / pieces * unit, size);
+  Product part = product;
+  std::size_t c_offset = first * (by_cols ? part.c_col : part.c_row);
+  part.c += c_offset;
+  if (part.finish.addend) part.finish.addend += c_offset;
+  if (part.finish.bias && by_cols == (part.c_col == 1)) {
+    part.finish.bias += first;
   }
-  return parts;
+  if (by_cols) {
+    part.v += first * part.v_col;
+    part.cols = end - first;
+  } else {
+    part.r += first * part.r_row;
+    part.rows = end - first;
+  }
+  return part;
+}
+
+std::size_t panel_count(std::size_t cols, std::size_t lanes) {
+  std::size_t vectors = (cols + lanes - 1) / lanes;
+  std::size_t most = most_tile_vectors(lanes);
+  // Three vectors leave room for more rows than four do.
+  if (most == 4 && vectors % 3 == 0) most = 3;
+  return (vectors + most - 1) / most;
+}
+
+PanelCut cut_panel(std::size_t cols, std::size_t lanes, std::size_t i) {
+  std::size_t vectors = (cols + lanes - 1) / lanes;
+  std::size_t count = panel_count(cols, lanes);
+  std::size_t first = i * vectors / count;
+  std::size_t end = (i + 1) * vectors / count;
+  return {.first = first * lanes,
+          .cols = std::min(end * lanes, cols) - first * lanes,
+          .vectors = end - first};
+}
+
+std::size_t packed_size(std::size_t cols, std::size_t depth,
+                        std::size_t lanes) {
+  return (cols + lanes - 1) / lanes * lanes * depth;
 }
 
 }  // namespace quorate

@@ -37,20 +37,19 @@ void ThreadPool::stop() {
   started_.notify_all();
 }
 
-void ThreadPool::run(std::size_t count, const Task& task) {
+void ThreadPool::run_tasks(std::size_t count, const Task& task) {
   CanonicalFloatMode mode;
   if (count <= 1 || workers_.empty()) {
-    for (std::size_t i = 0; i < count; ++i) task(i, 0);
+    for (std::size_t i = 0; i < count; ++i) task.call(task.on, i, 0);
     return;
   }
   std::unique_lock lock(mutex_);
-  task_ = &task;
+  task_ = task;
   next_ = 0;
   count_ = count;
   started_.notify_all();
   take_tasks(lock, 0);
   finished_.wait(lock, [this] { return running_ == 0; });
-  task_ = nullptr;
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
@@ -72,7 +71,7 @@ void ThreadPool::take_tasks(std::unique_lock<std::mutex>& lock,
     lock.unlock();
     std::exception_ptr failure;
     try {
-      (*task_)(index, thread);
+      task_.call(task_.on, index, thread);
     } catch (...) {
       failure = std::current_exception();
     }

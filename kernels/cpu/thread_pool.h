@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -26,14 +25,25 @@ class ThreadPool {
     return static_cast<unsigned>(workers_.size()) + 1;
   }
 
-  // task: its number, and the number of the thread that runs it, in
-  // [0, threads()), for per-thread scratch memory.
-  using Task = std::function<void(std::size_t task, unsigned thread)>;
-  // Runs tasks 0 to count-1 in canonical floating-point mode and waits. An
-  // exception of a task is rethrown here, the first of several.
-  void run(std::size_t count, const Task& task);
+  // Runs f(task, thread) for tasks 0 to count-1 in canonical floating-point
+  // mode and waits. thread: the number of the thread that runs it, in
+  // [0, threads()), for per-thread scratch memory. An exception of a task is
+  // rethrown here, the first of several.
+  template <class F>
+  void run(std::size_t count, const F& f) {
+    run_tasks(count, {&f, [](const void* on, std::size_t i, unsigned thread) {
+                        (*static_cast<const F*>(on))(i, thread);
+                      }});
+  }
 
  private:
+  // A borrowed function: std::function would allocate in every operation.
+  struct Task {
+    const void* on = nullptr;
+    void (*call)(const void* on, std::size_t i, unsigned thread) = nullptr;
+  };
+
+  void run_tasks(std::size_t count, const Task& task);
   void work(unsigned thread);
   void stop();
   // Takes tasks of the current batch until none is left.
@@ -42,7 +52,7 @@ class ThreadPool {
   std::mutex mutex_;
   std::condition_variable started_;
   std::condition_variable finished_;
-  const Task* task_ = nullptr;
+  Task task_;
   std::size_t next_ = 0;
   std::size_t count_ = 0;
   std::size_t running_ = 0;

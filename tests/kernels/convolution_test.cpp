@@ -18,12 +18,17 @@ using Floats = std::vector<float>;
 struct ConvolutionCase {
   Shape x;
   std::size_t kernel_height, kernel_width, out_channels, padding;
+  std::size_t stride = 1;
+  std::size_t groups = 1;
 
-  Shape w() const { return {kernel_height, kernel_width, x[3], out_channels}; }
-  Shape y() const {
-    return {x[0], x[1] + 2 * padding - kernel_height + 1,
-            x[2] + 2 * padding - kernel_width + 1, out_channels};
+  Shape w() const {
+    return {kernel_height, kernel_width, x[3] / groups, out_channels};
   }
+  Shape y() const {
+    return {x[0], (x[1] + 2 * padding - kernel_height) / stride + 1,
+            (x[2] + 2 * padding - kernel_width) / stride + 1, out_channels};
+  }
+  Convolution how() const { return {stride, padding, groups}; }
 };
 
 Floats append(Floats first, const Floats& second) {
@@ -42,7 +47,7 @@ Floats three_passes(Backend& backend, const ConvolutionCase& n,
   View y = run.put(n.y(), Floats(n.y().count(), 7.0F));
   View dx = run.put(n.x, Floats(n.x.count(), 7.0F));
   View dw = run.put(n.w(), Floats(n.w().count(), 7.0F));
-  Convolution how{.padding = n.padding};
+  Convolution how = n.how();
   backend.conv2d(x, w, how, y);
   backend.conv2d_input_gradient(dy, w, how, dx);
   backend.conv2d_weight_gradient(x, dy, how, dw);
@@ -88,6 +93,8 @@ void check_convolution(const ConvolutionCase& n, InputKind kind) {
   CAPTURE(n.kernel_width);
   CAPTURE(n.out_channels);
   CAPTURE(n.padding);
+  CAPTURE(n.stride);
+  CAPTURE(n.groups);
   check_devices(
       [&](Backend& backend) { return three_passes(backend, n, kind); });
 }
@@ -107,7 +114,25 @@ TEST_CASE("convolutions agree with the reference around every edge") {
       {{1, 5, 4, 256}, 1, 1, 257, 0},  // exactly one, and one more
       {{4, 28, 28, 1}, 5, 5, 6, 2},    // lenet
       {{4, 14, 14, 6}, 5, 5, 16, 0},
-      {{9, 30, 31, 8}, 3, 3, 12, 1},  // several chunks of patches
+      {{9, 30, 31, 8}, 3, 3, 12, 1},     // several images in a band
+      {{1, 150, 20, 24}, 3, 3, 9, 1},    // several bands in an image
+      {{3, 4, 4, 96}, 3, 3, 80, 1},      // two segments of taps, panels of 3, 2
+      {{2, 9, 9, 48}, 3, 3, 65, 1},      // five vectors
+      {{2, 7, 7, 34}, 3, 3, 112, 1},     // channels shared by threads
+      {{1, 20, 18, 3}, 7, 7, 64, 3, 2},  // imagenet's first layer
+      {{2, 8, 8, 16}, 1, 1, 24, 0, 2},   // pixels that no window sees
+      {{1, 9, 10, 5}, 2, 3, 7, 1, 3},    // rows without a tap
+      {{2, 11, 7, 4}, 3, 3, 6, 2, 2},
+      {{1, 10, 13, 3}, 5, 4, 17, 2, 3},
+      {{1, 3, 3, 2}, 1, 1, 3, 2, 1},      // windows beyond the image
+      {{1, 4, 4, 2}, 1, 1, 3, 1, 2},      // its corners are never seen
+      {{2, 9, 8, 12}, 3, 3, 8, 1, 1, 2},  // groups
+      {{2, 9, 8, 12}, 3, 3, 18, 1, 2, 3},
+      {{2, 6, 7, 64}, 3, 3, 64, 1, 1, 2},
+      {{2, 9, 8, 5}, 3, 3, 5, 1, 1, 5},  // depthwise
+      {{2, 9, 8, 37}, 3, 3, 37, 1, 2, 37},
+      {{1, 17, 16, 33}, 5, 3, 33, 2, 1, 33},
+      {{1, 7, 9, 4}, 3, 3, 8, 1, 1, 4},  // two outputs of each channel
   };
   for (const ConvolutionCase& n : kCases) {
     check_convolution(n, InputKind::uniform);
@@ -119,7 +144,7 @@ TEST_CASE("convolutions of random shapes agree with the reference") {
   auto pick = [&](std::uint32_t least, std::uint32_t most) {
     return std::size_t{least + integer_below(words.next(), most - least + 1)};
   };
-  for (int i = 0; i < 25; ++i) {
+  for (int i = 0; i < 40; ++i) {
     std::size_t kernel_height = pick(1, 5);
     std::size_t kernel_width = pick(1, 5);
     std::size_t padding = pick(0, 2);
@@ -127,9 +152,11 @@ TEST_CASE("convolutions of random shapes agree with the reference") {
       std::size_t least = kernel > 2 * padding ? kernel - 2 * padding : 1;
       return least + pick(0, 12);
     };
+    std::size_t groups = pick(0, 2) == 0 ? pick(2, 3) : 1;
     Shape x{pick(1, 3), extent(kernel_height), extent(kernel_width),
-            pick(1, 20)};
-    check_convolution({x, kernel_height, kernel_width, pick(1, 40), padding},
+            groups * pick(1, 20)};
+    check_convolution({x, kernel_height, kernel_width, groups * pick(1, 40),
+                       padding, pick(1, 3), groups},
                       InputKind::uniform);
   }
 }
@@ -138,6 +165,48 @@ TEST_CASE("convolutions of adversarial inputs agree") {
   for (InputKind kind : test::kAllInputKinds) {
     check_convolution({{2, 12, 13, 11}, 5, 5, 7, 2}, kind);
     check_convolution({{1, 7, 5, 3}, 3, 3, 18, 1}, kind);
+    check_convolution({{2, 9, 11, 8}, 3, 3, 10, 1, 2, 2}, kind);
+    check_convolution({{1, 8, 9, 18}, 3, 3, 18, 1, 1, 18}, kind);
+  }
+}
+
+TEST_CASE("convolutions are followed by bias, addend and relu") {
+  struct Then {
+    bool bias, addend, itself, relu;
+  };
+  const Then kThens[] = {{true, false, false, false},
+                         {false, true, false, true},
+                         {true, true, true, true},
+                         {false, false, false, true}};
+  const ConvolutionCase kCases[] = {
+      {{2, 9, 8, 12}, 3, 3, 18, 1, 2, 2},
+      {{1, 7, 9, 40}, 3, 3, 70, 1},
+      {{1, 7, 9, 19}, 3, 3, 19, 1, 1, 19},
+  };
+  for (const ConvolutionCase& n : kCases) {
+    for (const Then& then : kThens) {
+      for (InputKind kind : {InputKind::uniform, InputKind::any_bits}) {
+        check_devices([&](Backend& backend) {
+          test::Run run(backend);
+          View x = run.put(n.x, test::inputs(kind, n.x.count(), 1));
+          View w = run.put(n.w(), test::inputs(kind, n.w().count(), 2));
+          View y = run.put(n.y(), test::inputs(kind, n.y().count(), 3));
+          Epilogue epilogue{.relu = then.relu};
+          if (then.bias) {
+            epilogue.bias = run.put({n.out_channels},
+                                    test::inputs(kind, n.out_channels, 4));
+          }
+          if (then.itself) {
+            epilogue.addend = y;
+          } else if (then.addend) {
+            epilogue.addend =
+                run.put(n.y(), test::inputs(kind, n.y().count(), 5));
+          }
+          backend.conv2d(x, w, n.how(), y, epilogue);
+          return run.get(y);
+        });
+      }
+    }
   }
 }
 

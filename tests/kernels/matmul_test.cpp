@@ -81,22 +81,29 @@ TEST_CASE("products agree with the reference around every edge") {
   for (std::size_t k : kDepths) {
     sizes.push_back({13, 37, k});
   }
-  constexpr std::size_t kRows[] = {1, 2, 5, 6, 7, 8, 9, 17, 95, 96, 97};
+  constexpr std::size_t kRows[] = {1,  2,  5,  6,  7,  8,  9,  12, 13,
+                                   17, 23, 24, 25, 47, 48, 49, 50, 97};
   for (std::size_t m : kRows) {
     sizes.push_back({m, 49, 67});
   }
-  constexpr std::size_t kCols[] = {1,  7,  8,  15, 16,  17,
-                                   31, 47, 48, 49, 385, 401};
+  constexpr std::size_t kCols[] = {1,  7,  8,  15, 16, 17, 31,  32,  33,
+                                   47, 48, 49, 64, 65, 80, 112, 385, 401};
   for (std::size_t n : kCols) {
     sizes.push_back({11, n, 67});
+    sizes.push_back({31, n, 67});
   }
   check_products(sizes, InputKind::uniform);
 }
 
 TEST_CASE("products of several panels, blocks and threads agree") {
-  check_products(
-      {{101, 409, 521}, {64, 256, 784}, {256, 784, 64}, {64, 10, 256}},
-      InputKind::uniform);
+  check_products({{101, 409, 521},
+                  {64, 256, 784},
+                  {256, 784, 64},
+                  {64, 10, 256},
+                  {27, 770, 300},
+                  {130, 16, 600},
+                  {50, 32, 600}},
+                 InputKind::uniform);
 }
 
 TEST_CASE("products of adversarial inputs agree") {

@@ -1,6 +1,7 @@
 #include "kernels/cpu/product.h"
 
 #include <set>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -38,9 +39,10 @@ TEST_CASE("pieces cover the product once") {
                        .rows = rows,
                        .cols = cols,
                        .depth = 5000};
-      auto pieces = split_product(whole, 4, 16);
-      CHECK(pieces.size() <= 4);
-      for (const Product& piece : pieces) {
+      std::size_t pieces = piece_count(whole, 4, 16);
+      CHECK(pieces <= 4);
+      for (std::size_t n = 0; n < pieces; ++n) {
+        Product piece = piece_of(whole, pieces, n, 16);
         CHECK(piece.depth == whole.depth);
         for (std::size_t i = 0; i < piece.rows; ++i) {
           for (std::size_t j = 0; j < piece.cols; ++j) {
@@ -65,7 +67,7 @@ TEST_CASE("small products stay whole, large ones are cut for every thread") {
                        .rows = rows,
                        .cols = cols,
                        .depth = 100};
-    return split_product(product, 4, 16).size();
+    return piece_count(product, 4, 16);
   };
   CHECK(pieces_of(10, 100) == 1);
   CHECK(pieces_of(1000, 1000) == 4);

@@ -1,0 +1,19 @@
+"""What benchmarks hand on to programs: packaging/bench.sh --json FILE."""
+
+import json
+import os
+import pathlib
+
+
+def record(bench, case, ours, peer, peer_value, ratio, unit, threads=1):
+    """One comparison; ratio over 1: ours is better. Kept in the file that
+    QUORATE_BENCH_JSON names, if any: a list of objects."""
+    name = os.environ.get("QUORATE_BENCH_JSON")
+    if not name:
+        return
+    file = pathlib.Path(name)
+    rows = json.loads(file.read_text()) if file.exists() else []
+    rows.append({"bench": bench, "case": case, "threads": threads,
+                 "ours": ours, "peer": peer, "peer_value": peer_value,
+                 "ratio": ratio, "unit": unit})
+    file.write_text(json.dumps(rows, indent=1) + "\n")

@@ -1,0 +1,87 @@
+// How a pass of a convolution (docs/numerics.md, section 4) reads its images.
+//
+// The windows of a pass move over a copy of a few lines of the images, padded
+// with +0. In it the taps of one line and their channels lie side by side, in
+// the order of the sum, and all windows have their taps at the same distances:
+// each window is a row of a matrix that is never written down. The gradient of
+// the input goes over the taps to the left and up; its copy is mirrored, so
+// that they lie to the right and down.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "kernels/cpu/product.h"
+#include "kernels/shapes.h"
+
+namespace quorate {
+
+// Rows or columns of a sweep. Window t begins at pixel t * step of the padded
+// line and belongs to pixel to + t * to_step of the result; its tap j is tap
+// first_tap + j * tap_step of the kernel.
+struct Axis {
+  std::size_t from = 0;       // pixels of the image
+  bool mirrored = false;      // the padded line begins with its last
+  std::ptrdiff_t before = 0;  // +0 before the image; negative: left out of it
+  std::size_t step = 1;
+  std::size_t windows = 0;
+  std::size_t taps = 0;
+  std::size_t first_tap = 0;
+  std::size_t tap_step = 1;
+  std::ptrdiff_t to = 0;
+  std::ptrdiff_t to_step = 1;
+
+  // Pixels that `count` > 0 windows see.
+  std::size_t extent(std::size_t count) const {
+    return (count - 1) * step + taps;
+  }
+  // The image itself is the padded line.
+  bool is_in_place() const;
+};
+
+// Output pixels that see the input through a kernel.
+Axis forward_axis(std::size_t in, std::size_t out, std::size_t kernel,
+                  std::size_t stride, std::size_t padding);
+// Those input pixels i with (i + padding) % stride == residue, and the output
+// pixels that saw them: only every stride-th tap can have. May have no windows,
+// or no taps.
+Axis gradient_axis(std::size_t in, std::size_t out, std::size_t kernel,
+                   std::size_t stride, std::size_t padding,
+                   std::size_t residue);
+
+// Channels of an image that are read: those of a group.
+struct ChannelRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+// Copies `lines` padded lines, from line `first` on, of one image of `of`
+// channels: the channels of `range` only.
+void copy_padded(const Axis& rows, const Axis& cols, const float* image,
+                 std::size_t of, const ChannelRange& range, std::size_t first,
+                 std::size_t lines, float* to);
+
+// The taps of a window as spans, where lines are `line` elements long.
+void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
+               std::size_t line, std::vector<Span>& spans);
+
+// The windows of a sweep in pieces: some images, or some rows of one.
+struct Bands {
+  std::size_t images = 1;     // of a band, at most
+  std::size_t rows = 0;       // of windows, of a band, at most
+  std::size_t per_image = 1;  // more than one only if `images` is 1
+  std::size_t count = 0;
+};
+struct Band {
+  std::size_t first_image = 0;
+  std::size_t images = 0;
+  std::size_t first_row = 0;
+  std::size_t rows = 0;
+};
+// channels: that are read. Enough bands to keep the threads busy.
+Bands cut_bands(const Axis& rows, const Axis& cols, std::size_t channels,
+                std::size_t images, unsigned threads);
+Band band_of(const Bands& bands, const Axis& rows, std::size_t images,
+             std::size_t i);
+
+}  // namespace quorate

@@ -1,0 +1,233 @@
+// The gradient of a convolution's weights: for every line of taps, the product
+// of the transposed windows and the gradients of the output, over all pixels.
+#include <algorithm>
+
+#include "kernels/cpu/convolution.h"
+
+namespace quorate {
+namespace {
+
+// Elements of padded lines that a thread holds at a time: half of a usual
+// second-level cache, if a segment takes no more.
+constexpr std::size_t kLineElements = 1 << 16;
+// Elements of the segments' products that are held at a time.
+constexpr std::size_t kPartialElements = 1 << 20;
+// Elements that one task of an addition takes.
+constexpr std::size_t kGrain = 16384;
+// Input channels that are worth a thread of their own.
+constexpr std::size_t kLeastChannels = 16;
+
+std::size_t ceil_div(std::size_t a, std::size_t b) {
+  return (a + b - 1) / b;
+}
+
+// Pixels of one image, of those of a batch.
+struct PixelRun {
+  std::size_t image;
+  std::size_t first;
+  std::size_t end;
+};
+
+// Calls f(PixelRun) for the pixels [first, end) of a batch.
+template <class F>
+void for_images(const ImageSizes& n, std::size_t first, std::size_t end,
+                const F& f) {
+  std::size_t size = n.height * n.width;
+  while (first < end) {
+    std::size_t image = first / size;
+    std::size_t stop = std::min(end, (image + 1) * size);
+    f(PixelRun{image, first - image * size, stop - image * size});
+    first = stop;
+  }
+}
+
+// Segments whose lines are copied at a time.
+std::size_t segments_at_a_time(const ConvolutionSizes& n, std::size_t line) {
+  std::size_t segment = ceil_div(kSegment, n.out.width) * n.stride * line;
+  return std::max<std::size_t>(1, kLineElements / segment);
+}
+
+}  // namespace
+
+// The input channels of one group, or some of them, whose weights' gradients
+// are made at a time.
+struct Convolver::Slice {
+  const float* x = nullptr;
+  const float* dy = nullptr;
+  std::size_t group = 0;
+  ChannelRange channels{};  // within the group
+  float* dw = nullptr;
+};
+
+// The windows of a segment lie as far apart as its pixels; the rows of dw for
+// one line of taps (their columns and channels) side by side.
+void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
+                            const Product& segment, unsigned thread) {
+  std::size_t line = segment.r_row;
+  Product product = segment;
+  product.r_row = 1;
+  float* dw = slice.dw + slice.group * n.out_channels();
+  for (std::size_t row = 0; row < n.kernel_height; ++row) {
+    product.r = segment.r + row * line;
+    product.c = dw + row * n.kernel_width * n.in_channels() * n.out.channels;
+    matmul_.multiply(product, scratch_[thread].get());
+  }
+}
+
+void Convolver::add_segments(const ConvolutionSizes& n, const Slice& slice,
+                             std::size_t first, std::size_t count,
+                             unsigned thread) {
+  PerThread& own = threads_[thread];
+  Axis rows = forward_axis(n.in.height, n.out.height, n.kernel_height, n.stride,
+                           n.padding);
+  Axis cols = forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
+                           n.padding);
+  std::size_t channels = slice.channels.count;
+  std::size_t line = cols.extent(cols.windows) * channels;
+  own.rows.clear();
+  for (std::size_t tap = 0; tap < n.kernel_width; ++tap) {
+    for (std::size_t i = 0; i < channels; ++i) {
+      own.rows.push_back(static_cast<std::ptrdiff_t>(
+          (tap * n.in_channels() + slice.channels.first + i) * n.out.channels));
+    }
+  }
+  ChannelRange read{slice.group * n.in_channels() + slice.channels.first,
+                    channels};
+  std::size_t chunk = segments_at_a_time(n, line);
+  for (std::size_t at = first; at < first + count; at += chunk) {
+    std::size_t begin = at * kSegment;
+    std::size_t end = std::min(std::min(at + chunk, first + count) * kSegment,
+                               n.out.pixels());
+    std::size_t lines = 0;
+    for_images(n.out, begin, end, [&](const PixelRun& run) {
+      lines += rows.extent((run.end - 1) / n.out.width -
+                           run.first / n.out.width + 1);
+    });
+    float* to = own.lines.of(lines * line);
+    const float* r = to;
+    own.pixels.clear();
+    std::size_t pixel = 0;  // of the chunk
+    for_images(n.out, begin, end, [&](const PixelRun& run) {
+      std::size_t first_row = run.first / n.out.width;
+      std::size_t height =
+          rows.extent((run.end - 1) / n.out.width - first_row + 1);
+      copy_padded(rows, cols, slice.x + run.image * n.in.image(), n.in.channels,
+                  read, first_row * n.stride, height, to);
+      for (std::size_t q = run.first; q < run.end;) {
+        std::size_t stop =
+            std::min({run.end, (q / n.out.width + 1) * n.out.width,
+                      q + kSegment - pixel % kSegment});
+        pixel += stop - q;
+        own.pixels.push_back(
+            {to - r +
+                 static_cast<std::ptrdiff_t>(
+                     (q / n.out.width - first_row) * n.stride * line +
+                     q % n.out.width * n.stride * channels),
+             stop - q, pixel % kSegment == 0 || begin + pixel == end});
+        q = stop;
+      }
+      to += height * line;
+    });
+    const Span* span = own.pixels.data();
+    for (std::size_t q = begin; q < end; q += kSegment) {
+      std::size_t depth = std::min(kSegment, end - q);
+      add_segment(n, slice,
+                  {.r = r,
+                   .r_row = line,
+                   .r_k = n.stride * channels,
+                   .c_col = 1,
+                   .rows = own.rows.size(),
+                   .cols = n.out_channels(),
+                   .depth = depth,
+                   .c_rows = own.rows.data(),
+                   .spans = span,
+                   .packed_v = place_gradients(n, slice, q, depth, thread),
+                   .continues = q > first * kSegment},
+                  thread);
+      while (!span++->ends_segment) {
+      }
+    }
+  }
+}
+
+// The gradients of the output at pixels [first, first + depth), in panels.
+const float* Convolver::place_gradients(const ConvolutionSizes& n,
+                                        const Slice& slice, std::size_t first,
+                                        std::size_t depth, unsigned thread) {
+  const float* dy =
+      slice.dy + first * n.out.channels + slice.group * n.out_channels();
+  std::size_t panels = panel_count(n.out_channels(), matmul_.lanes);
+  if (panels == 1 && n.groups == 1 && n.out.channels % matmul_.lanes == 0) {
+    return dy;
+  }
+  float* packed = threads_[thread].packed.of(
+      packed_size(n.out_channels(), kSegment, matmul_.lanes));
+  for (std::size_t i = 0; i < panels; ++i) {
+    PanelCut cut = cut_panel(n.out_channels(), matmul_.lanes, i);
+    matmul_.pack(dy + cut.first, n.out.channels, 1, depth, cut,
+                 packed + cut.first * depth);
+  }
+  return packed;
+}
+
+// Threads share the input channels. Where these are few, the result is small:
+// then they share the segments, whose products are added in their order.
+void Convolver::weight_gradient(const ConvolutionSizes& n, const float* x,
+                                const float* dy, float* dw) {
+  if (n.out.pixels() == 0) {
+    std::fill_n(dw, n.weight_rows() * n.weight_cols(), 0.0F);
+    return;
+  }
+  std::size_t splits = std::clamp<std::size_t>(
+      ceil_div(pool_.threads(), n.groups), 1,
+      std::max<std::size_t>(1, n.in_channels() / kLeastChannels));
+  if (n.groups * splits < pool_.threads()) {
+    add_partials(n, x, dy, dw);
+  } else {
+    add_in_turn(n, x, dy, splits, dw);
+  }
+}
+
+void Convolver::add_in_turn(const ConvolutionSizes& n, const float* x,
+                            const float* dy, std::size_t splits, float* dw) {
+  std::size_t channels = n.in_channels();
+  pool_.run(n.groups * splits, [&](std::size_t i, unsigned thread) {
+    std::size_t first = i % splits * channels / splits;
+    std::size_t end = (i % splits + 1) * channels / splits;
+    add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0,
+                 ceil_div(n.out.pixels(), kSegment), thread);
+  });
+}
+
+void Convolver::add_partials(const ConvolutionSizes& n, const float* x,
+                             const float* dy, float* dw) {
+  std::size_t size = n.weight_rows() * n.weight_cols();
+  std::size_t segments = ceil_div(n.out.pixels(), kSegment);
+  std::size_t most =
+      std::max<std::size_t>(pool_.threads(), kPartialElements / size);
+  float* partials = partials_.of(std::min(most, segments) * size);
+  for (std::size_t first = 0; first < segments; first += most) {
+    std::size_t count = std::min(most, segments - first);
+    pool_.run(count, [&](std::size_t i, unsigned thread) {
+      for (std::size_t group = 0; group < n.groups; ++group) {
+        add_segments(n,
+                     {x, dy, group, {0, n.in_channels()}, partials + i * size},
+                     first + i, 1, thread);
+      }
+    });
+    pool_.run(ceil_div(size, kGrain), [&](std::size_t piece, unsigned) {
+      std::size_t at = piece * kGrain;
+      std::size_t length = std::min(kGrain, size - at);
+      for (std::size_t i = 0; i < count; ++i) {
+        const float* partial = partials + i * size + at;
+        if (first + i == 0) {
+          std::copy_n(partial, length, dw + at);
+        } else {
+          elementwise_.add(dw + at, partial, dw + at, length);
+        }
+      }
+    });
+  }
+}
+
+}  // namespace quorate
