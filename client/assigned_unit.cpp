@@ -9,6 +9,7 @@
 #include "workunits/model_spec.h"
 #include "workunits/sealed.h"
 #include "workunits/shard.h"
+#include "workunits/token_shard.h"
 
 namespace quorate::client {
 namespace {
@@ -29,6 +30,7 @@ std::uint64_t most_bytes(const TrainingTask& work, ObjectKind kind) {
   if (kind == ObjectKind::snapshot) {
     return sizeof(float) * parameter_count(work.model) + kContainer;
   }
+  if (takes_text(work.model)) return kShardTokens + kContainer;
   return std::uint64_t{kShardSamples} * (inputs_of(work.model) + 1) +
          kContainer;
 }

@@ -30,9 +30,9 @@ json run_name(ProjectState& state, RunKey key) {
 
 // The part that so many steps, of a batch each, are of a whole run.
 double share_of_run(const TrainingRun& training, double steps) {
-  auto all = static_cast<double>(
-      steps_per_epoch(training.dataset.train, training.run.batch) *
-      training.run.epochs);
+  auto all =
+      static_cast<double>(steps_per_epoch(training.shards, training.run.batch) *
+                          training.run.epochs);
   return all == 0 ? 1.0 : steps / all;
 }
 
@@ -96,7 +96,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"reason", run.state_reason},
               {"waits", waits},
               {"rule", run.rule},
-              {"model", name_of(run.model)},
+              {"model", title_of(run.model)},
               {"dataset", run.dataset},
               {"quorum", run.quorum},
               {"epochs", run.epochs},
@@ -133,7 +133,12 @@ json settings(const Run& run) {
           {"batch", run.batch},
           {"local_steps", run.local_steps},
           {"learning_rate", run.optimizer.learning_rate},
+          {"optimizer", name_of(run.optimizer.kind)},
           {"momentum", run.optimizer.momentum},
+          {"beta1", run.optimizer.beta1},
+          {"beta2", run.optimizer.beta2},
+          {"epsilon", run.optimizer.epsilon},
+          {"clip_norm", run.optimizer.clip_norm},
           {"weight_decay", run.optimizer.weight_decay},
           {"lr_schedule", run.lr_schedule},
           {"rule_settings", run.rule_settings},

@@ -6,6 +6,7 @@
 #include "server/sealed_tasks.h"
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
+#include "workunits/token_shard.h"
 
 namespace quorate {
 namespace {
@@ -81,6 +82,16 @@ std::uint64_t version_after(const LedgerEntry& entry) {
 
 }  // namespace
 
+std::vector<ShardEntry> samples_for(const ModelSpec& model,
+                                    const DatasetManifest& dataset) {
+  std::vector<ShardEntry> shards = dataset.train;
+  if (!dataset.is_text()) return shards;
+  for (ShardEntry& shard : shards) {
+    shard.samples = token_windows(shard.samples, targets_of(model));
+  }
+  return shards;
+}
+
 const Hash& TrainingRun::snapshot(ObjectStore& objects) {
   if (snapshot_version_ != model.version()) {
     auto [hash, is_new] =
@@ -96,7 +107,7 @@ const Hash& TrainingRun::snapshot(ObjectStore& objects) {
 }
 
 bool TrainingRun::is_handed_out() const {
-  return !next_unit(run, dataset.train, cursor, 0).has_value();
+  return !next_unit(run, shards, cursor, 0).has_value();
 }
 
 DatasetManifest load_manifest(const ProjectFolder& folder,

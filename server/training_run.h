@@ -18,18 +18,26 @@
 
 namespace quorate {
 
+// The shards of the training part with the samples that they are for a model:
+// of a text, windows of its context.
+std::vector<ShardEntry> samples_for(const ModelSpec& model,
+                                    const DatasetManifest& dataset);
+
 struct TrainingRun {
   TrainingRun(Run row, RunCursor at, DatasetManifest data,
               std::unique_ptr<UpdateRule> update_rule, ModelState state)
       : run(std::move(row)),
         cursor(at),
         dataset(std::move(data)),
+        shards(samples_for(run.model, dataset)),
         rule(std::move(update_rule)),
         model(std::move(state)) {}
 
   Run run;
   RunCursor cursor;
   DatasetManifest dataset;
+  // The training part, counted in samples of the model.
+  std::vector<ShardEntry> shards;
   std::unique_ptr<UpdateRule> rule;
   ModelState model;
 

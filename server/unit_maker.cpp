@@ -26,7 +26,7 @@ TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
   task.unit_seed = unit_seed(run.id, task.unit_index);
   task.optimizer = run.optimizer;
   task.optimizer.learning_rate = next.learning_rate;
-  task.inverse_batch = 1.0F / static_cast<float>(run.batch);
+  task.inverse_batch = inverse_batch(run.model, run.batch);
   task.digest_every = digest_interval(next.range.steps);
   task.codec = "fp32";
   return task;
@@ -82,8 +82,8 @@ bool UnitMaker::may_make(TrainingRun& training) {
 }
 
 LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops) {
-  std::optional<NextUnit> next = next_unit(training.run, training.dataset.train,
-                                           training.cursor, speed_flops);
+  std::optional<NextUnit> next =
+      next_unit(training.run, training.shards, training.cursor, speed_flops);
   if (!next) return nullptr;
   const Hash& snapshot = training.snapshot(state_.objects);
   TrainingTask task = make_task(training, *next, snapshot);

@@ -57,6 +57,18 @@ std::string fault_of_tables(const std::vector<LayerSpec>& layers) {
   return {};
 }
 
+// What comes out: a row of classes for each target.
+std::string fault_of_output(const ModelSpec& model,
+                            const std::vector<LayerSpec>& layers) {
+  SampleShape expected{1, 1, classes_of(model)};
+  if (layers.front().kind == LayerKind::embedding) {
+    expected.width = model.input.width;
+  }
+  if (layers.back().out == expected) return {};
+  return fmt::format("the last layer gives {}, expected {}",
+                     text_of(layers.back().out), text_of(expected));
+}
+
 // Tables and tied layers stand on the outermost level alone.
 bool has_inner_table(const std::vector<LayerSpec>& layers, bool is_inner) {
   return std::ranges::any_of(layers, [&](const LayerSpec& layer) {
@@ -78,6 +90,7 @@ std::string fault_of(const ModelSpec& model) {
   std::vector<LayerSpec> layers = layers_of(model);
   fault = fault_of_layers(layers);
   if (fault.empty()) fault = fault_of_tables(layers);
+  if (fault.empty()) fault = fault_of_output(model, layers);
   if (fault.empty() && has_inner_table(layers, false)) {
     fault = "an embedding or a tied layer inside a residual";
   }
@@ -119,6 +132,9 @@ ModelSpec parse(const std::string& text, const DataShape& data) {
   if (family == nullptr || !begins_settings(rest)) {
     throw refuse("unknown: " + known_forms());
   }
+  if (data.is_text && !family->takes_text) {
+    throw refuse("it takes images: choose gpt, or a list of layers");
+  }
   if (!data.is_text && !is_within_bounds(data.sample)) {
     throw refuse("no samples that a network could take");
   }
@@ -131,7 +147,8 @@ ModelSpec parse(const std::string& text, const DataShape& data) {
   std::string fault = fault_of(model);
   if (!fault.empty()) throw refuse(fault);
   if (takes_text(model) != data.is_text) {
-    throw refuse(data.is_text ? "it takes images: choose gpt"
+    throw refuse(data.is_text ? "its first layer takes images: begin with an "
+                                "embedding"
                               : "it takes text: choose another, or a data set "
                                 "that is text (quorate dataset list)");
   }
@@ -151,6 +168,10 @@ ModelSpec parse_text_model(const std::string& text, std::uint32_t symbols) {
 
 std::string name_of(const ModelSpec& model) {
   return model.family + family_of(model).rest(model);
+}
+
+std::string title_of(const ModelSpec& model) {
+  return model.list.empty() ? name_of(model) : model.family;
 }
 
 std::string to_json(const ModelSpec& model) {

@@ -37,6 +37,8 @@ ModelSpec parse_model(const std::string& text, const SampleShape& sample,
 ModelSpec parse_text_model(const std::string& text, std::uint32_t symbols);
 // The text form of the same, "mlp:256", "lenet".
 std::string name_of(const ModelSpec& model);
+// The same, but a list of layers by its family's name alone.
+std::string title_of(const ModelSpec& model);
 
 // JSON, as it stands in tasks and ledgers. Reading throws corrupt, also for
 // sizes beyond what we can train (widths 1 to 2^20; 2^24 values between

@@ -58,14 +58,42 @@ std::string rule_settings(const json& arguments) {
 
 // The network that is wished for, for what the data set has. The one place
 // that decides whether the two go together.
-ModelSpec model_for(const DatasetManifest& dataset, const std::string& wish) {
+ModelSpec model_for(const DatasetManifest& dataset, const json& arguments) {
   if (dataset.is_text()) {
-    refuse(fmt::format(
-        "--model {}: data set {} is text, and all networks that there are take "
-        "images: choose a data set of images (quorate dataset list)",
-        wish, dataset.name));
+    return parse_text_model(arguments.value("model", "gpt"), dataset.classes);
   }
-  return parse_model(wish, dataset.shape, dataset.classes);
+  return parse_model(arguments.value("model", "mlp"), dataset.shape,
+                     dataset.classes);
+}
+
+// What people take for such networks: SGD for images, AdamW for text.
+OptimizerOptions optimizer_from(const json& arguments, bool is_text) {
+  OptimizerOptions options;
+  options.kind =
+      optimizer_of(arguments.value("optimizer", is_text ? "adamw" : "sgd"));
+  bool is_sgd = options.kind == OptimizerKind::sgd;
+  options.learning_rate =
+      number(arguments, "lr", is_sgd ? 0.05F : 0.001F, 1e-9, 1e6);
+  options.weight_decay =
+      number(arguments, "weight_decay", is_sgd ? 0.0F : 0.01F, 0, 1);
+  options.clip_norm =
+      number(arguments, "clip_norm", is_text ? 1.0F : 0.0F, 0, 1e6);
+  for (const char* name : {"momentum", "beta1", "beta2", "epsilon"}) {
+    if (arguments.contains(name) && is_sgd != (name[0] == 'm')) {
+      refuse(fmt::format(
+          "{}: is a setting of {}, this run has {}: leave it "
+          "out, or choose with --optimizer",
+          flag_of(name), is_sgd ? "adamw" : "sgd", name_of(options.kind)));
+    }
+  }
+  if (is_sgd) {
+    options.momentum = number(arguments, "momentum", 0.9F, 0, 0.9999);
+    return options;
+  }
+  options.beta1 = number(arguments, "beta1", 0.9F, 0, 0.9999);
+  options.beta2 = number(arguments, "beta2", 0.99F, 0, 0.99999);
+  options.epsilon = number(arguments, "epsilon", 1e-8F, 1e-30, 1);
+  return options;
 }
 
 Run run_from(const json& arguments, const DatasetManifest& dataset) {
@@ -77,17 +105,17 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   }
   fill_secret_random(run.id.bytes);
   run.dataset = dataset.name;
-  run.model = model_for(dataset, arguments.value("model", "mlp"));
+  run.model = model_for(dataset, arguments);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
-  run.batch = number(arguments, "batch", run.batch, 1, 65536);
+  constexpr std::uint32_t kTextBatch = 16;  // of many tokens each
+  run.batch = number(arguments, "batch",
+                     dataset.is_text() ? kTextBatch : run.batch, 1, 65536);
   if (arguments.value("local_steps", json()) != "auto") {
     run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
   }
   run.epochs = number(arguments, "epochs", run.epochs, 1, 1e6);
   run.quorum = number(arguments, "quorum", run.quorum, 1, 10);
-  run.optimizer.learning_rate = number(arguments, "lr", 0.05F, 1e-9, 1e6);
-  run.optimizer.momentum = number(arguments, "momentum", 0.9F, 0, 0.9999);
-  run.optimizer.weight_decay = number(arguments, "weight_decay", 0.0F, 0, 1);
+  run.optimizer = optimizer_from(arguments, dataset.is_text());
   run.lr_schedule = arguments.value("lr_schedule", run.lr_schedule);
   if (run.lr_schedule != "linear" && run.lr_schedule != "constant") {
     refuse("--lr-schedule: expected linear or constant, found " +
@@ -97,7 +125,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   run.rule_settings = rule_settings(arguments);
   run.round_units = number(arguments, "round_units", 0U, 0, 100000);
   run.round_share = number(arguments, "round_share", 0.6, 0.01, 1);
-  if (steps_per_epoch(dataset.train, run.batch) == 0) {
+  if (steps_per_epoch(samples_for(run.model, dataset), run.batch) == 0) {
     refuse(
         fmt::format("--batch {}: no shard of data set {} has as many "
                     "samples",
@@ -115,8 +143,13 @@ json settings_of(const Run& run) {
           {"epochs", run.epochs},
           {"quorum", run.quorum},
           {"learning_rate", hex(run.optimizer.learning_rate)},
+          {"optimizer", name_of(run.optimizer.kind)},
           {"momentum", hex(run.optimizer.momentum)},
           {"weight_decay", hex(run.optimizer.weight_decay)},
+          {"beta1", hex(run.optimizer.beta1)},
+          {"beta2", hex(run.optimizer.beta2)},
+          {"epsilon", hex(run.optimizer.epsilon)},
+          {"clip_norm", hex(run.optimizer.clip_norm)},
           {"lr_schedule", run.lr_schedule},
           {"rule_settings", run.rule_settings},
           {"round_units", run.round_units},
@@ -180,7 +213,7 @@ TrainingRun& create_run(Project& project, const json& arguments) {
   project.daemons().assimilator.begin(training, entry);
   state.record("run_created", run.key, 0,
                fmt::format("run {}: {} on {}, rule {}", run.name,
-                           name_of(run.model), run.dataset, run.rule));
+                           title_of(run.model), run.dataset, run.rule));
   project.daemons().scheduler.wake();
   return training;
 }

@@ -21,6 +21,25 @@ std::string number(const json& value) {
   return fmt::format("{:.6g}", value.get<double>());
 }
 
+std::string optimizer_text(const json& settings) {
+  std::string text = fmt::format("{}, lr {} ({}), weight decay {}",
+                                 settings.at("optimizer").get<std::string>(),
+                                 number(settings.at("learning_rate")),
+                                 settings.at("lr_schedule").get<std::string>(),
+                                 number(settings.at("weight_decay")));
+  if (settings.at("optimizer") == "sgd") {
+    text += ", momentum " + number(settings.at("momentum"));
+  } else {
+    text += fmt::format(
+        ", betas {} {}, epsilon {}", number(settings.at("beta1")),
+        number(settings.at("beta2")), number(settings.at("epsilon")));
+  }
+  if (settings.at("clip_norm") != 0) {
+    text += ", norm clipped at " + number(settings.at("clip_norm"));
+  }
+  return text;
+}
+
 // A count of which 0 stands for something else.
 std::string count_or(const json& value, const char* zero) {
   return value == 0 ? zero : value.dump();
@@ -33,14 +52,12 @@ std::string run_details(const json& run) {
   std::string rule = settings.at("rule_settings").get<std::string>();
   return fmt::format(
       "data:      quorum {}, {} epochs, batch {}, local steps {}, seed {}\n"
-      "optimiser: lr {} ({}), momentum {}, weight decay {}\n"
+      "optimiser: {}\n"
       "rule:      {} {}, round units {}, round share {}\n"
       "samples:   {:.2f} % in the model, {:.2f} % handed out\n",
       run.at("quorum").dump(), run.at("epochs").dump(),
       settings.at("batch").dump(), count_or(settings.at("local_steps"), "auto"),
-      settings.at("seed").dump(), number(settings.at("learning_rate")),
-      settings.at("lr_schedule").get<std::string>(),
-      number(settings.at("momentum")), number(settings.at("weight_decay")),
+      settings.at("seed").dump(), optimizer_text(settings),
       run.at("rule").get<std::string>(),
       rule.empty() ? "with its defaults" : rule,
       count_or(settings.at("round_units"), "auto"),

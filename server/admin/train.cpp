@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
 #include "server/admin/create_run.h"
@@ -58,6 +59,45 @@ void forward_number(CLI::App* command, const std::shared_ptr<json>& arguments,
       ->type_name("NUMBER");
 }
 
+// A file with a list of layers goes to the server by its content.
+void add_model(CLI::App* command, const std::shared_ptr<json>& arguments) {
+  constexpr std::uint64_t kMostBytes = 48 << 10;
+  command->add_option_function<std::string>(
+      "--model",
+      [arguments](const std::string& text) {
+        if (!text.ends_with(".json")) {
+          (*arguments)["model"] = text;
+          return;
+        }
+        Bytes bytes = read_file(text, kMostBytes);
+        (*arguments)["model"] = "layers " + std::string(as_text(bytes));
+      },
+      "For images: mlp, mlp:WIDTH,WIDTH (hidden layers), lenet, resnet-20, "
+      "resnet-18, resnet:3x16,3x32 (blocks x channels); for text: gpt, "
+      "gpt:layers=6,width=384,heads=6,context=256; a file NAME.json with a "
+      "list of layers [mlp:256; of a text gpt]");
+}
+
+void add_optimizer(CLI::App* command, const std::shared_ptr<json>& arguments) {
+  forward(command, arguments, "--optimizer", "optimizer",
+          "Local optimiser: sgd, adamw [sgd; of a text adamw]");
+  forward_number(command, arguments, "--lr", "lr",
+                 "Its learning rate [sgd 0.05, adamw 0.001]");
+  forward_number(command, arguments, "--momentum", "momentum",
+                 "sgd: momentum [0.9]");
+  forward_number(command, arguments, "--weight-decay", "weight_decay",
+                 "Its weight decay [sgd 0, adamw 0.01]");
+  forward_number(command, arguments, "--beta1", "beta1",
+                 "adamw: decay of the mean gradient [0.9]");
+  forward_number(command, arguments, "--beta2", "beta2",
+                 "adamw: decay of the mean square [0.99]");
+  forward_number(command, arguments, "--epsilon", "epsilon",
+                 "adamw: added to the root of the mean square [1e-8]");
+  forward_number(command, arguments, "--clip-norm", "clip_norm",
+                 "Most that a gradient's norm may be; 0: anything [0; of a "
+                 "text 1]");
+}
+
 void add_create(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand("create", "Begin a training run");
@@ -75,9 +115,7 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           },
           "Data set to train on")
       ->required();
-  forward(command, arguments, "--model", "model",
-          "mlp, mlp:WIDTH,WIDTH (hidden layers), lenet or "
-          "lenet:CHANNELS,CHANNELS,WIDTH,WIDTH [mlp:256]");
+  add_model(command, arguments);
   forward(command, arguments, "--rule", "rule",
           "How updates combine: vc-asgd, diloco [vc-asgd]");
   forward_number(command, arguments, "--alpha", "alpha",
@@ -94,17 +132,12 @@ void add_create(CLI::App* train, GlobalOptions& global) {
   forward_number(command, arguments, "--local-steps", "local_steps",
                  "Minibatches of a unit, or auto [auto]");
   forward_number(command, arguments, "--batch", "batch",
-                 "Samples of a minibatch [64]");
+                 "Samples of a minibatch [64; of a text 16]");
   forward_number(command, arguments, "--epochs", "epochs",
                  "Passes over the data [20]");
   forward_number(command, arguments, "--quorum", "quorum",
                  "Results of different users that must agree [2]");
-  forward_number(command, arguments, "--lr", "lr",
-                 "Learning rate of the local SGD [0.05]");
-  forward_number(command, arguments, "--momentum", "momentum",
-                 "Its momentum [0.9]");
-  forward_number(command, arguments, "--weight-decay", "weight_decay",
-                 "Its weight decay [0]");
+  add_optimizer(command, arguments);
   forward(command, arguments, "--lr-schedule", "lr_schedule",
           "linear (to zero) or constant [linear]");
   forward_number(command, arguments, "--seed", "seed",
@@ -114,7 +147,9 @@ void add_create(CLI::App* train, GlobalOptions& global) {
       "Examples:\n  quorate -C my-project train create first "
       "--dataset glyphs --rule diloco\n"
       "  quorate -C my-project train create second "
-      "--dataset glyphs --model lenet\n");
+      "--dataset glyphs --model lenet\n"
+      "  quorate -C my-project train create third "
+      "--dataset shakespeare --model gpt:layers=6,width=384,heads=6\n");
   command->callback([arguments, &global] {
     AdminClient client(global.folder);
     print_run(client.call("train-create", *arguments), global.json);

@@ -118,7 +118,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
   CHECK(project->state().store.runs().empty());
 }
 
-TEST_CASE("no network that there is takes text") {
+TEST_CASE("a text gets a network of text, with AdamW, and no other") {
   Folder folder;
   auto project = folder.open();
   DatasetSource source;
@@ -134,10 +134,22 @@ TEST_CASE("no network that there is takes text") {
         refusal(admin, "train-create",
                 {{"run", "one"}, {"dataset", "book"}, {"model", model}});
     CAPTURE(found);
-    CHECK(found.find("data set book is text") != std::string::npos);
-    CHECK(found.find("take images") != std::string::npos);
+    CHECK(found.find("it takes images: choose gpt") != std::string::npos);
   }
   CHECK(project->state().runs.empty());
+  std::string found = refusal(
+      admin, "train-create",
+      {{"run", "one"}, {"dataset", "book"}, {"momentum", 0.5}});
+  CHECK(found.find("--momentum: is a setting of sgd") != std::string::npos);
+  admin.call("train-create",
+             {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});
+  const TrainingRun& training = project->state().runs.begin()->second;
+  CHECK(training.run.optimizer.kind == OptimizerKind::adamw);
+  CHECK(training.run.optimizer.clip_norm == 1.0F);
+  CHECK(training.run.batch == 16);
+  // 4500 tokens in windows of 32
+  REQUIRE(training.shards.size() == 1);
+  CHECK(training.shards[0].samples == 4500 / 32 - 1);
 }
 
 TEST_CASE("two runs cannot have one name") {

@@ -15,7 +15,7 @@ const Hash kUnit = test::filled<Hash>(0x55);
 
 TrainerState state_after(std::uint32_t steps, const TrainingTask& task) {
   auto backend = make_backend("reference");
-  test::PatternShard shard = test::shard_of(task);
+  test::TaskShard shard = test::shard_of(task);
   Trainer trainer(task, test::snapshot_of(task), shard.view(), *backend);
   for (std::uint32_t i = 0; i < steps; ++i) trainer.step();
   return trainer.state();
@@ -52,7 +52,7 @@ TEST_CASE("a unit that was stopped and restored has the same claim") {
     auto backend = make_backend(list_devices().front().name);
     auto state = load_checkpoint(folder / "unit", kUnit, task);
     REQUIRE(state);
-    test::PatternShard shard = test::shard_of(task);
+    test::TaskShard shard = test::shard_of(task);
     Trainer trainer(task, test::snapshot_of(task), shard.view(), *backend);
     trainer.restore(*state);
     CHECK(trainer.steps_done() == stop);

@@ -55,7 +55,7 @@ TEST_CASE("a score does not depend on the device") {
 
 TEST_CASE("a score of a lenet does not depend on the device") {
   TrainingTask task = test::image_task(1);
-  test::PatternShard shard = test::shard_of(task);
+  test::TaskShard shard = test::shard_of(task);
   std::vector<float> parameters = test::snapshot_of(task);
   auto reference = make_backend("reference");
   Score expected = evaluate(task.model, parameters, shard.view(), *reference);

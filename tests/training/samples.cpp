@@ -2,6 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/random.h"
+#include "workunits/token_shard.h"
 
 namespace quorate::test {
 namespace {
@@ -66,9 +67,50 @@ TrainingTask image_task(std::uint32_t steps) {
   return task;
 }
 
-PatternShard shard_of(const TrainingTask& task) {
-  bool images = task.model.family == "lenet";
-  return {task.range.shard_samples, 1, images ? kPatternImage : kPatternShape};
+TrainingTask text_task(std::uint32_t steps) {
+  TrainingTask task = pattern_task(steps);
+  task.model = parse_text_model(
+      R"(layers {"context":20,"layers":[
+        {"layer":"embedding","symbols":11,"channels":12},
+        {"layer":"residual","branch":[
+          {"layer":"layer_norm"}, {"layer":"linear","outputs":36},
+          {"layer":"attention","heads":2}, {"layer":"linear","outputs":12},
+          {"layer":"dropout","rate":0.1}]},
+        {"layer":"residual","branch":[
+          {"layer":"layer_norm"}, {"layer":"linear","outputs":24},
+          {"layer":"gelu"}, {"layer":"linear","outputs":12}]},
+        {"layer":"layer_norm"}, {"layer":"tied_linear","symbols":11}]})",
+      11);
+  task.range.shard_samples = token_windows(kTextTokens, 20);
+  task.range.batch = 4;
+  task.inverse_batch = inverse_batch(task.model, task.range.batch);
+  task.optimizer = {.learning_rate = 0.01F,
+                    .weight_decay = 0.01F,
+                    .kind = OptimizerKind::adamw,
+                    .beta1 = 0.9F,
+                    .beta2 = 0.99F,
+                    .epsilon = 1e-8F,
+                    .clip_norm = 0.5F};
+  return task;
+}
+
+TaskShard::TaskShard(const TrainingTask& of)
+    : images(takes_text(of.model) ? 1 : of.range.shard_samples, 1,
+             of.model.family == "lenet" ? kPatternImage : kPatternShape),
+      task(of) {
+  // Each token follows from the one before but for some noise.
+  RandomStream words(/*key=*/3, /*stream=*/0, /*step=*/0);
+  for (std::uint32_t i = 0; i < kTextTokens; ++i) {
+    std::uint32_t next = i == 0 ? 0 : 3U * tokens.back() + 1;
+    next += integer_below(words.next(), 8) == 0 ? 1 : 0;
+    tokens.push_back(static_cast<std::uint8_t>(next % 11));
+  }
+}
+
+Samples TaskShard::view() const {
+  if (!takes_text(task.model)) return images.view();
+  return Samples::of_text(tokens, classes_of(task.model),
+                          targets_of(task.model));
 }
 
 std::vector<float> snapshot_of(const TrainingTask& task) {
@@ -76,7 +118,7 @@ std::vector<float> snapshot_of(const TrainingTask& task) {
 }
 
 TrainingResult train(const TrainingTask& task, Backend& backend) {
-  PatternShard shard = shard_of(task);
+  TaskShard shard = shard_of(task);
   Trainer trainer(task, snapshot_of(task), shard.view(), backend);
   return finish(trainer);
 }

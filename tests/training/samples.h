@@ -33,8 +33,23 @@ std::vector<float> pattern_snapshot();
 // The same by a lenet, on images.
 TrainingTask image_task(std::uint32_t steps);
 
+// A residual network of text with dropout, trained by AdamW with clipped
+// gradients, on a shard of kTextTokens tokens.
+inline constexpr std::uint32_t kTextTokens = 3000;
+TrainingTask text_task(std::uint32_t steps);
+
 // The samples and the snapshot of one of these tasks.
-PatternShard shard_of(const TrainingTask& task);
+struct TaskShard {
+  explicit TaskShard(const TrainingTask& task);
+  Samples view() const;
+
+  PatternShard images;
+  Bytes tokens;
+  TrainingTask task;
+};
+inline TaskShard shard_of(const TrainingTask& task) {
+  return TaskShard(task);
+}
 std::vector<float> snapshot_of(const TrainingTask& task);
 
 // Computes a whole unit.

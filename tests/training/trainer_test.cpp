@@ -42,6 +42,9 @@ TEST_CASE("one unit has one claim on every device and number of threads") {
   SUBCASE("lenet") {
     task = test::image_task(10);
   }
+  SUBCASE("text, dropout, AdamW, clipping") {
+    task = test::text_task(10);
+  }
   auto reference = make_backend("reference");
   TrainingResult expected = test::train(task, *reference);
   for (const DeviceInfo& device : list_devices()) {
@@ -203,8 +206,8 @@ TEST_CASE("a snapshot or shard that does not fit the task is refused") {
         "unit 0: shard: expected samples of 42 values, found 48");
 
   TrainingTask image_task = test::image_task(4);
-  PatternShard images = test::shard_of(image_task);
-  ShardView turned = images.view();
+  test::TaskShard images = test::shard_of(image_task);
+  ShardView turned = images.images.view();
   turned.shape = {15, 13, 2};
   CHECK(failure_of(image_task, test::snapshot_of(image_task), turned) ==
         "unit 0: shard: expected samples of 13 x 15 x 2, found 15 x 13 x 2");

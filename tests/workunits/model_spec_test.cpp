@@ -39,6 +39,94 @@ TEST_CASE("models are read from and written as text") {
   }
 }
 
+TEST_CASE("resnets are read by depth or by stages") {
+  constexpr SampleShape kColour{32, 32, 3};
+  ModelSpec model = parse_model("resnet-20", kColour, 10);
+  CHECK(model.widths == std::vector<std::uint32_t>{16, 32, 64, 10});
+  CHECK(model.blocks == std::vector<std::uint32_t>{3, 3, 3});
+  CHECK(parse_model("resnet", kColour, 10) == model);
+  CHECK(parse_model("resnet:3x16,3x32,3x64", kColour, 10) == model);
+  CHECK(parameter_count(parse_model("resnet-110", kColour, 10)) == 1730522);
+  for (const char* text : {"resnet-8", "resnet-18", "resnet-110", "resnet:1x8",
+                           "resnet:2x64,2x100"}) {
+    CAPTURE(text);
+    model = parse_model(text, kColour, 10);
+    CHECK(name_of(model) == text);
+    CHECK(model_from_json(to_json(model)) == model);
+  }
+  for (const char* text : {"resnet-9", "resnet-", "resnet-1204",
+                           "resnet:", "resnet:3", "resnet:0x16", "resnet:3x0",
+                           "resnet:300x16", "resnet:1x8,", "resnet20"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_model(text, kColour, 10), Error);
+  }
+}
+
+TEST_CASE("a gpt is for text, the others are not") {
+  ModelSpec model = parse_text_model(
+      "gpt:layers=6,width=384,heads=6,context=256,head=untied", 65);
+  CHECK(parameter_count(model) == 65 * 384 + 256 * 384 +
+                                      6 * (12 * 384 * 384 + 13 * 384) +
+                                      2 * 384 + 65 * 384);
+  CHECK(targets_of(model) == 256);
+  CHECK(takes_text(model));
+  CHECK(parse_text_model(name_of(model), 65) == model);
+  CHECK(model_from_json(to_json(model)) == model);
+  model = parse_text_model("gpt:context=32", 65);
+  CHECK(model.is_tied);
+  CHECK(model_from_json(to_json(model)) == model);
+  CHECK_THROWS_WITH_AS(parse_model("gpt", kImages, 10),
+                       doctest::Contains("it takes text"), Error);
+  CHECK_THROWS_WITH_AS(parse_text_model("lenet", 65),
+                       doctest::Contains("it takes images"), Error);
+  for (const char* text :
+       {"gpt:width=10,heads=3", "gpt:layers=0", "gpt:layers=", "gpt:x=1",
+        "gpt:head=loose", "gpt:context=0", "gpt:heads=0", "gpt:layers=1,"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_text_model(text, 65), Error);
+  }
+}
+
+TEST_CASE("a list of layers is a model, with errors that name the place") {
+  auto read = [](const std::string& layers) {
+    return parse_model("layers {\"layers\":[" + layers + "]}", {8, 8, 3}, 4);
+  };
+  ModelSpec model = read(
+      R"({"layer":"conv2d","channels":6,"window":3,"padding":1},
+         {"layer":"residual","branch":[{"layer":"relu"}]},
+         {"layer":"mean_pixels"},{"layer":"linear","outputs":4})");
+  CHECK(parameter_count(model) == 6 * 27 + 6 + 24 + 4);
+  CHECK(model_from_json(to_json(model)) == model);
+  CHECK(parse_model(name_of(model), {8, 8, 3}, 4) == model);
+  CHECK(title_of(model) == "layers");
+  const std::pair<const char*, const char*> kFaults[] = {
+      {R"({"layer":"linear","outputs":5})", "the last layer gives 8 x 8 x 5"},
+      {R"({"layer":"cnov2d"})", "layer 0: no kind of layer is called"},
+      {R"({"layer":"linear"})", "layer 0: linear needs \"outputs\""},
+      {R"({"layer":"relu","outputs":4})", "a field that it does not have"},
+      {R"({"layer":"group_norm","groups":2})", "do not make 2 equal groups"},
+      {R"({"layer":"conv2d","channels":4,"window":9})", "does not fit"},
+      {R"({"layer":"conv2d","channels":4,"window":3,"stride":0})", "stride"},
+      {R"({"layer":"max_pool2d","window":2,"padding":2})", "padding"},
+      {R"({"layer":"dropout","rate":1})", "rate"},
+      {R"({"layer":"attention","heads":1})", "expected a sequence"},
+      {R"({"layer":"tied_linear","symbols":4})", "a tied layer"},
+      {R"({"layer":"residual","branch":[{"layer":"linear","outputs":2},
+           {"layer":"dropout","rate":2}]})",
+       "layer 0.branch.1"},
+      {R"({"layer":"residual","branch":[{"layer":"linear","outputs":4}]})",
+       "the branch gives 8 x 8 x 4, the shortcut 8 x 8 x 3"},
+      {R"({"layer":"residual","branch":[]})", "without a branch"},
+      {R"({"layer":"linear","outputs":1000000},{"layer":"flatten"},
+          {"layer":"linear","outputs":4})",
+       "allowed are"},
+      {"", "without layers"}};
+  for (const auto& [layers, why] : kFaults) {
+    CAPTURE(layers);
+    CHECK_THROWS_WITH_AS(read(layers), doctest::Contains(why), Error);
+  }
+}
+
 TEST_CASE("a model that is not known is wrong usage and lists what is") {
   for (const char* text :
        {"", "alexnet", "mlp:", "mlp:a", "mlp:1,", "mlp:,1", "mlp:-1", "mlp:0",

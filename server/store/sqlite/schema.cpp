@@ -266,7 +266,17 @@ CREATE INDEX workunits_by_object ON workunits (object);
 
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks};
+// Runs were all of plain SGD.
+constexpr const char* kOptimizers = R"sql(
+ALTER TABLE runs ADD COLUMN optimizer INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN beta1 REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN beta2 REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN epsilon REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN clip_norm REAL NOT NULL DEFAULT 0;
+)sql";
+
+constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks,
+                               kOptimizers};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -97,6 +97,11 @@ struct Table<Run> {
     column("learning_rate", row.optimizer.learning_rate);
     column("momentum", row.optimizer.momentum);
     column("weight_decay", row.optimizer.weight_decay);
+    column("optimizer", row.optimizer.kind);
+    column("beta1", row.optimizer.beta1);
+    column("beta2", row.optimizer.beta2);
+    column("epsilon", row.optimizer.epsilon);
+    column("clip_norm", row.optimizer.clip_norm);
     column("lr_schedule", row.lr_schedule);
     column("rule", row.rule);
     column("rule_settings", row.rule_settings);

@@ -142,13 +142,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 3);
-  before[kVersionOffset + 2] = 1;  // version 259
+  REQUIRE(before.at(kVersionOffset + 3) == 4);
+  before[kVersionOffset + 2] = 1;  // version 260
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("259") != std::string::npos);
+  CHECK(std::string(error.what()).find("260") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -194,6 +194,11 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
     first.execute(
         "DROP TRIGGER shares_of_ledger; DROP TABLE host_shares; "
         "DROP INDEX workunits_by_object; DROP TABLE sealed_tasks; "
+        "ALTER TABLE runs DROP COLUMN optimizer; "
+        "ALTER TABLE runs DROP COLUMN beta1; "
+        "ALTER TABLE runs DROP COLUMN beta2; "
+        "ALTER TABLE runs DROP COLUMN epsilon; "
+        "ALTER TABLE runs DROP COLUMN clip_norm; "
         "PRAGMA user_version = 1");
   }
   check_shares();
