@@ -116,11 +116,8 @@ std::string fault_of_residual(const LayerSpec& layer,
                      text_of(layer.branch.back().out), text_of(other));
 }
 
-std::string fault_of(const LayerSpec& layer, const std::string& place) {
-  if (!is_within_bounds(layer.in) || !is_within_bounds(layer.out)) {
-    return fmt::format("from {} to {}: allowed are 1 to {} values",
-                       text_of(layer.in), text_of(layer.out), kMaxSampleValues);
-  }
+// Of what only layers of its kind have.
+std::string fault_of_kind(const LayerSpec& layer, const std::string& place) {
   switch (layer.kind) {
     case LayerKind::conv2d: {
       std::string fault = fault_of_windows(layer);
@@ -141,6 +138,16 @@ std::string fault_of(const LayerSpec& layer, const std::string& place) {
     default:
       return {};
   }
+}
+
+std::string fault_of(const LayerSpec& layer, const std::string& place) {
+  std::string fault = fault_of_kind(layer, place);
+  if (!fault.empty() ||
+      (is_within_bounds(layer.in) && is_within_bounds(layer.out))) {
+    return fault;
+  }
+  return fmt::format("from {} to {}: allowed are 1 to {} values",
+                     text_of(layer.in), text_of(layer.out), kMaxSampleValues);
 }
 
 }  // namespace
