@@ -139,7 +139,10 @@ def network(layers, channels, length=None):
         if kind in ("linear", "conv2d", "embedding", "tied_linear"):
             channels = layer.get("outputs",
                                  layer.get("channels", layer.get("symbols")))
-        flat = kind == "flatten"
+        if kind == "flatten":
+            flat = True
+        elif kind == "linear":
+            flat = False
         modules.append(module)
     return nn.Sequential(*modules), channels
 

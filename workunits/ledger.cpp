@@ -15,7 +15,7 @@ using nlohmann::json;
 
 constexpr std::string_view kFormat = "quorate ledger v1";
 // 60,000 shards in the first entry.
-constexpr JsonLimits kLimits{4 << 20, 4};
+constexpr JsonLimits kLimits{4 << 20, 26};
 constexpr std::size_t kMaxName = 256;
 constexpr std::size_t kMaxSettings = 64 << 10;
 

@@ -2,8 +2,12 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -61,23 +65,40 @@ std::vector<float> linear_weight(const LayerSpec& layer,
       {0, 3, 1, 2});
 }
 
+// Each value by itself.
+bool keeps_order(LayerKind kind) {
+  return kind == LayerKind::activation || kind == LayerKind::dropout ||
+         kind == LayerKind::flatten;
+}
+
 // Goes through the layers in declared order and takes their values.
 class Exporter {
  public:
   explicit Exporter(std::span<const float> values) : values_(values) {}
 
   void add(const std::vector<LayerSpec>& layers, const std::string& prefix) {
+    // What was flattened, until a linear layer takes it.
+    std::optional<SampleShape> flat;
     for (std::size_t i = 0; i < layers.size(); ++i) {
       const LayerSpec& layer = layers[i];
       std::string place = prefix + std::to_string(i);
-      if (layer.kind == LayerKind::residual) {
+      if (layer.kind == LayerKind::flatten) {
+        flat = layer.in;
+      } else if (layer.kind == LayerKind::linear) {
+        add(layer, place, flat.value_or(SampleShape{1, 1, layer.in.channels}));
+        flat.reset();
+      } else if (flat && !keeps_order(layer.kind)) {
+        throw Error(ErrorKind::unsupported,
+                    fmt::format("export: layer {} comes after flatten and "
+                                "before a linear layer, where PyTorch has "
+                                "another order of values: put it before",
+                                place));
+      } else if (layer.kind == LayerKind::residual) {
         add(layer.branch, place + ".branch.");
         add(layer.shortcut, place + ".shortcut.");
-        continue;
+      } else {
+        add(layer, place, {});
       }
-      bool flattened = i > 0 && layers[i - 1].kind == LayerKind::flatten;
-      add(layer, place,
-          flattened ? layers[i - 1].in : SampleShape{1, 1, layer.in.channels});
     }
   }
 
