@@ -100,11 +100,7 @@ HWY_INLINE float maximum(float first, std::size_t n, const Value& value) {
     const FloatVec v = value(at);
     m = at.keep(hn::IfThenElse(hn::Gt(v, m), v, m), m);
   });
-  float lane[hn::MaxLanes(FloatTag())];
-  hn::StoreU(m, kF, lane);
-  float most = first;
-  for (float in_lane : lane) most = in_lane > most ? in_lane : most;
-  return most;
+  return hn::GetLane(hn::MaxOfLanes(kF, m));
 }
 
 // e[j] = exp(sub(x[j], m)), where m is their maximum; the sum of e.
