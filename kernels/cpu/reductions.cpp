@@ -95,12 +95,24 @@ void add_pairs(float* sums, std::size_t count, std::size_t cols) {
 // harmless.
 template <class Value>
 HWY_INLINE float maximum(float first, std::size_t n, const Value& value) {
-  FloatVec m = hn::Set(kF, first);
-  for_vectors(0, n, [&](auto at) HWY_ATTR {
-    const FloatVec v = value(at);
-    m = at.keep(hn::IfThenElse(hn::Gt(v, m), v, m), m);
+  constexpr std::size_t kVectors = 4;  // each waits for its last comparison
+  const std::size_t lanes = hn::Lanes(kF);
+  FloatVec m[kVectors];
+  for (FloatVec& most : m) most = hn::Set(kF, first);
+  const auto greater = [](FloatVec a, FloatVec b) HWY_ATTR {
+    return hn::IfThenElse(hn::Gt(a, b), a, b);
+  };
+  std::size_t i = 0;
+  for (; i + kVectors * lanes <= n; i += kVectors * lanes) {
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      m[u] = greater(value(WholeVector{i + u * lanes}), m[u]);
+    }
+  }
+  for_vectors(i, n, [&](auto at) HWY_ATTR {
+    m[0] = at.keep(greater(value(at), m[0]), m[0]);
   });
-  return hn::GetLane(hn::MaxOfLanes(kF, m));
+  m[0] = greater(greater(m[0], m[1]), greater(m[2], m[3]));
+  return hn::GetLane(hn::MaxOfLanes(kF, m[0]));
 }
 
 // e[j] = exp(sub(x[j], m)), where m is their maximum; the sum of e.
