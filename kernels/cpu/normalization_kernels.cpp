@@ -1,3 +1,5 @@
+// Normalization of pieces and rows (docs/numerics.md, section 7). Compiled once
+// per instruction set; vectors run along the channels.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/normalization_kernels.cpp"
 #include "kernels/cpu/normalization_kernels.h"
