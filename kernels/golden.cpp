@@ -1,7 +1,5 @@
 #include "kernels/golden.h"
 
-#include <functional>
-
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
@@ -121,6 +119,15 @@ ConvolutionHashes convolution_hashes(Backend& backend) {
           hash_of(backend, dw.view())};
 }
 
+// Each pixel sees the taps that its place in the stride allows.
+std::uint64_t strided_convolution_hash(Backend& backend) {
+  Tensor dy = uniform_tensor(backend, {2, 6, 5, 10}, 7);
+  Tensor w = uniform_tensor(backend, {3, 3, 4, 10}, 6);
+  Tensor dx = backend.tensor({2, 11, 10, 8});
+  backend.conv2d_input_gradient(dy.view(), w.view(), {2, 1, 2}, dx.view());
+  return hash_of(backend, dx.view());
+}
+
 std::uint64_t pooling_hash(Backend& backend) {
   Tensor x = uniform_tensor(backend, {2, 13, 11, 11}, 5);
   Tensor dy = uniform_tensor(backend, {2, 6, 5, 11}, 8);
@@ -166,12 +173,13 @@ std::uint64_t layer_norm_hash(Backend& backend) {
   Tensor x = uniform_tensor(backend, {5, 1, 1100}, 9);
   Tensor gamma = uniform_tensor(backend, {1100}, 11);
   Tensor beta = uniform_tensor(backend, {1100}, 12);
+  Tensor y = backend.tensor(x.shape());
   Tensor statistics = backend.tensor({2, 5});
   backend.normalize(x.view(), gamma.view(), beta.view(),
-                    {1, 0x1.4f8b58p-17F, false}, x.view(),
+                    {1, 0x1.4f8b58p-17F, false}, y.view(),
                     statistics.view().part(0, {5, 1}),
                     statistics.view().part(5, {5, 1}));
-  return hash_of(backend, x.view());
+  return hash_of(backend, y.view());
 }
 
 struct AttentionHashes {
@@ -190,6 +198,18 @@ AttentionHashes attention_hashes(Backend& backend) {
   backend.attention_gradient(qkv.view(), weights.view(), dy.view(), kHeads,
                              0.25F, dqkv.view());
   return {hash_of(backend, y.view()), hash_of(backend, dqkv.view())};
+}
+
+std::uint64_t cross_entropy_hash(Backend& backend) {
+  constexpr std::uint32_t kRows = 9;
+  Tensor x = uniform_tensor(backend, {kRows, 1100}, 19);
+  Tensor all = backend.tensor({kRows, 1101});
+  View losses = all.view().part(0, {kRows});
+  View slopes = all.view().part(kRows, x.shape());
+  std::vector<std::uint32_t> targets;
+  for (std::uint32_t i = 0; i < kRows; ++i) targets.push_back(i * 137);
+  backend.softmax_cross_entropy(x.view(), targets, 0.125F, losses, slopes);
+  return hash_of(backend, all.view());
 }
 
 std::uint64_t dropout_hash(Backend& backend) {
@@ -268,6 +288,8 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"convolution", 0xcc045e3ec6bb2323, convolution.forward},
       {"convolution, dx", 0x76e8414528249da2, convolution.input_gradient},
       {"convolution, dw", 0xe1276c4d4fa08b13, convolution.weight_gradient},
+      {"convolution, stride 2, dx", 0x9214b0f7cb7cafe3,
+       strided_convolution_hash(backend)},
       {"convolution, vanishing", 0xb9c750d34f3d9745,
        vanishing_convolution_hash(backend)},
       {"max pooling, dx", 0xdc56361b42303cef, pooling_hash(backend)},
@@ -277,6 +299,7 @@ std::vector<GoldenResult> golden_results(Backend& backend) {
       {"group norm, dx", 0xd454a017074d512b, normalization.input_gradient},
       {"group norm, dgamma", 0xf80f23a1f56a1ff0, normalization.gamma_gradient},
       {"layer norm", 0x0ac61bbe42eb3604, layer_norm_hash(backend)},
+      {"cross-entropy", 0x5d575c4ce57bd40d, cross_entropy_hash(backend)},
       {"attention", 0x3491158f4071076a, attention.forward},
       {"attention, dqkv", 0xf627faeb865e5ba4, attention.gradient},
       {"dropout", 0x00e00921b18e88cc, dropout_hash(backend)},

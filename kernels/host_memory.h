@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "kernels/tensor.h"
 
@@ -35,6 +36,23 @@ class HostBuffer {
  private:
   AlignedFloats data_;
   std::size_t size_ = 0;
+};
+
+// The same for each thread of a pool. Made for all at once: which of them will
+// need it is not known.
+class ThreadBuffers {
+ public:
+  explicit ThreadBuffers(unsigned threads) : buffers_(threads) {}
+
+  // Room for `count` floats each. Throws io if there is not enough.
+  void reserve(std::size_t count) {
+    for (HostBuffer& buffer : buffers_) buffer.of(count);
+  }
+  // What was reserved last, or more.
+  float* operator[](unsigned thread) { return buffers_[thread].of(0); }
+
+ private:
+  std::vector<HostBuffer> buffers_;
 };
 
 class HostMemory final : public Memory {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests need, builds with both compilers, runs every test and
 # ends with a line "N passed, N failed". Exit code 0 only if none failed.
-#   g++, optimised             build/release      every test, also end to end
+#   g++, optimised             build/release      every test, also end to end,
+#                                                 and with broken arithmetic
 #   clang, address + undefined build/asan-clang   every test of ctest
 # --long adds thread sanitizer and the fuzz targets, and lets the end-to-end
 # scripts take hours (QUORATE_LONG=1).

@@ -170,12 +170,13 @@ void Attention::forward(const AttentionSizes& n, float scale, const float* qkv,
 
 void Attention::gradient(const AttentionSizes& n, float scale, const float* qkv,
                          const float* weights, const float* dy, float* dqkv) {
+  slopes_.reserve(n.length * n.length);
   for_heads(n, [&](std::size_t sequence, std::size_t head, unsigned thread) {
     const Triple<const float> of(n, sequence, head, qkv);
     const Triple<float> to(n, sequence, head, dqkv);
     const ConstRows p = weight_rows(n, sequence, head, weights);
     const ConstRows out = output_rows(n, sequence, head, dy);
-    const MutableRows slopes{slopes_[thread].of(n.length * n.length), n.length};
+    const MutableRows slopes{slopes_[thread], n.length};
     const HeadProducts products(n, matmul_, scratch_[thread].get());
     products.compare(out, of.value, slopes);
     for (std::size_t i = 0; i < n.length; ++i) {

@@ -34,7 +34,7 @@ class Attention {
   const MatmulKernels& matmul_;
   const ReductionKernels& reduction_;
   const std::vector<AlignedFloats>& scratch_;
-  std::vector<HostBuffer> slopes_;  // of each thread
+  ThreadBuffers slopes_;  // (length,length), of the scores of a head
 };
 
 }  // namespace quorate

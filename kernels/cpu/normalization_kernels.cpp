@@ -1,3 +1,5 @@
+// Normalization of pieces and rows (docs/numerics.md, section 7). Compiled once
+// per instruction set; vectors run along the channels.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/normalization_kernels.cpp"
 #include "kernels/cpu/normalization_kernels.h"
@@ -15,66 +17,47 @@ namespace quorate::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace {
 
-// Constants of the channels of a vector: loaded, or the same for all.
+// A constant of every channel, or one for all.
 struct PerChannel {
-  const ChannelConstants& of;
+  const float* values;
 
   template <class At>
-  HWY_INLINE FloatVec mean(const At& at) const {
-    return at.load(of.mean);
+  HWY_INLINE FloatVec operator()(const At& at) const {
+    return at.load(values);
   }
+};
+struct ForAll {
+  float value;
+
   template <class At>
-  HWY_INLINE FloatVec rs(const At& at) const {
-    return at.load(of.rs);
-  }
-  template <class At>
-  HWY_INLINE FloatVec gamma(const At& at) const {
-    return at.load(of.gamma);
-  }
-  template <class At>
-  HWY_INLINE FloatVec beta(const At& at) const {
-    return at.load(of.beta);
+  HWY_INLINE FloatVec operator()(const At&) const {
+    return hn::Set(kF, value);
   }
 };
 
-struct PerRow {
-  float mean_, rs_;
-  const float* gamma_;
-  const float* beta_;
-
-  PerRow(const RowStatistics& row, const float* gamma, const float* beta,
-         float epsilon)
-      : mean_(row.mean),
-        rs_(1.0F / std::sqrt(row.variance + epsilon)),
-        gamma_(gamma),
-        beta_(beta) {}
-
-  template <class At>
-  HWY_INLINE FloatVec mean(const At&) const {
-    return hn::Set(kF, mean_);
-  }
-  template <class At>
-  HWY_INLINE FloatVec rs(const At&) const {
-    return hn::Set(kF, rs_);
-  }
-  template <class At>
-  HWY_INLINE FloatVec gamma(const At& at) const {
-    return at.load(gamma_);
-  }
-  template <class At>
-  HWY_INLINE FloatVec beta(const At& at) const {
-    return at.load(beta_);
-  }
+template <class Statistic>
+struct Constants {
+  Statistic mean, rs;
+  PerChannel gamma, beta;
 };
 
-template <class Constants, class At>
-HWY_INLINE FloatVec standardized(const float* x, const Constants& of,
+Constants<PerChannel> constants_of(const ChannelConstants& of) {
+  return {{of.mean}, {of.rs}, {of.gamma}, {of.beta}};
+}
+Constants<ForAll> constants_of(const RowStatistics& row, const float* gamma,
+                               const float* beta, float epsilon) {
+  const float rs = 1.0F / std::sqrt(row.variance + epsilon);
+  return {{row.mean}, {rs}, {gamma}, {beta}};
+}
+
+template <class S, class At>
+HWY_INLINE FloatVec standardized(const float* x, const Constants<S>& of,
                                  const At& at) {
   return hn::Mul(hn::Sub(at.load(x), of.mean(at)), of.rs(at));
 }
 
-template <bool kRelu, class Constants>
-HWY_INLINE void normalize_pixel(const float* x, const Constants& of,
+template <bool kRelu, class S>
+HWY_INLINE void normalize_pixel(const float* x, const Constants<S>& of,
                                 std::size_t cols, float* y) {
   for_vectors(0, cols, [&](auto at) HWY_ATTR {
     const FloatVec value =
@@ -88,9 +71,9 @@ struct Element {
   FloatVec xh;
   FloatVec dy;
 };
-template <bool kRelu, class Constants, class At>
-HWY_INLINE Element element(const float* x, const float* dy, const Constants& of,
-                           const At& at) {
+template <bool kRelu, class S, class At>
+HWY_INLINE Element element(const float* x, const float* dy,
+                           const Constants<S>& of, const At& at) {
   const FloatVec xh = standardized(x, of, at);
   const FloatVec slope = at.load(dy);
   if constexpr (!kRelu) return {xh, slope};
@@ -98,9 +81,9 @@ HWY_INLINE Element element(const float* x, const float* dy, const Constants& of,
   return {xh, canonical_relu_gradient(y, slope)};
 }
 
-template <bool kRelu, class Constants>
+template <bool kRelu, class S>
 HWY_INLINE void pixel_gradient(const float* x, const float* dy,
-                               const Constants& of, auto c1, auto c2,
+                               const Constants<S>& of, S c1, S c2,
                                std::size_t cols, float* dx) {
   for_vectors(0, cols, [&](auto at) HWY_ATTR {
     const Element e = element<kRelu>(x, dy, of, at);
@@ -127,60 +110,57 @@ void square_sums(const float* x, const float* mean, std::size_t rows,
 }
 
 template <bool kRelu>
-void normalize_rows(const float* x, const ChannelConstants& of,
-                    std::size_t rows, std::size_t cols, float* y) {
+void normalize_pixels(const float* x, const Constants<PerChannel>& of,
+                      std::size_t rows, std::size_t cols, float* y) {
   for (std::size_t r = 0; r < rows; ++r) {
-    normalize_pixel<kRelu>(x + r * cols, PerChannel{of}, cols, y + r * cols);
+    normalize_pixel<kRelu>(x + r * cols, of, cols, y + r * cols);
   }
 }
 void normalize(const float* x, const ChannelConstants& of, bool relu,
                std::size_t rows, std::size_t cols, float* y) {
-  (relu ? normalize_rows<true> : normalize_rows<false>)(x, of, rows, cols, y);
+  const auto use = relu ? normalize_pixels<true> : normalize_pixels<false>;
+  use(x, constants_of(of), rows, cols, y);
 }
 
 template <bool kRelu>
-void rows_gradient_sums(const GradientPiece& piece, const ChannelConstants& of,
-                        std::size_t rows, std::size_t cols, float* slopes,
-                        float* products) {
-  for_segments(
-      rows, [&](std::size_t first, std::size_t count, std::size_t i) HWY_ATTR {
-        const float* x = piece.x + first * cols;
-        const float* dy = piece.dy + first * cols;
-        segment_sum<2>(count, cols,
-                       [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
-                         const Element e = element<kRelu>(
-                             x + r * cols, dy + r * cols, PerChannel{of}, at);
-                         acc[0] = hn::Add(acc[0], e.dy);
-                         acc[1] = hn::MulAdd(e.dy, e.xh, acc[1]);
-                       },
-                       {slopes + i * cols, products + i * cols});
-      });
+void sum_gradients(const GradientPiece& piece, const Constants<PerChannel>& of,
+                   std::size_t rows, std::size_t cols, float* slopes,
+                   float* products) {
+  for_segments(rows, [&](std::size_t first, std::size_t count,
+                         std::size_t i) HWY_ATTR {
+    const float* x = piece.x + first * cols;
+    const float* dy = piece.dy + first * cols;
+    const auto term = [&](FloatVec* acc, std::size_t r, auto at) HWY_ATTR {
+      const Element e = element<kRelu>(x + r * cols, dy + r * cols, of, at);
+      acc[0] = hn::Add(acc[0], e.dy);
+      acc[1] = hn::MulAdd(e.dy, e.xh, acc[1]);
+    };
+    segment_sum<2>(count, cols, term, {slopes + i * cols, products + i * cols});
+  });
 }
 void gradient_sums(const GradientPiece& piece, const ChannelConstants& of,
                    bool relu, std::size_t rows, std::size_t cols, float* slopes,
                    float* products) {
-  (relu ? rows_gradient_sums<true>
-        : rows_gradient_sums<false>)(piece, of, rows, cols, slopes, products);
+  const auto use = relu ? sum_gradients<true> : sum_gradients<false>;
+  use(piece, constants_of(of), rows, cols, slopes, products);
 }
 
 template <bool kRelu>
-void rows_gradient(const GradientPiece& piece, const ChannelConstants& of,
-                   const MeanSlopes& means, std::size_t rows,
-                   std::size_t cols) {
+void pixel_gradients(const GradientPiece& piece,
+                     const Constants<PerChannel>& of, const MeanSlopes& means,
+                     std::size_t rows, std::size_t cols) {
   for (std::size_t r = 0; r < rows; ++r) {
-    const std::size_t at_row = r * cols;
-    pixel_gradient<kRelu>(
-        piece.x + at_row, piece.dy + at_row, PerChannel{of},
-        [&](auto at) HWY_ATTR { return at.load(means.c1); },
-        [&](auto at) HWY_ATTR { return at.load(means.c2); }, cols,
-        piece.dx + at_row);
+    const std::size_t first = r * cols;
+    pixel_gradient<kRelu>(piece.x + first, piece.dy + first, of,
+                          PerChannel{means.c1}, PerChannel{means.c2}, cols,
+                          piece.dx + first);
   }
 }
 void gradient(const GradientPiece& piece, const ChannelConstants& of,
               const MeanSlopes& means, bool relu, std::size_t rows,
               std::size_t cols) {
-  (relu ? rows_gradient<true> : rows_gradient<false>)(piece, of, means, rows,
-                                                      cols);
+  const auto use = relu ? pixel_gradients<true> : pixel_gradients<false>;
+  use(piece, constants_of(of), means, rows, cols);
 }
 
 // --- Rows of a layer norm. The R2 sum over its one pixel is add or fma to +0.
@@ -203,46 +183,37 @@ RowStatistics row_statistics(const float* x, std::size_t cols) {
 void normalize_row(const float* x, const RowStatistics& row, const float* gamma,
                    const float* beta, const Normalization& how,
                    std::size_t cols, float* y) {
-  const PerRow of(row, gamma, beta, how.epsilon);
-  if (how.relu) return normalize_pixel<true>(x, of, cols, y);
-  normalize_pixel<false>(x, of, cols, y);
+  const auto use =
+      how.relu ? normalize_pixel<true, ForAll> : normalize_pixel<false, ForAll>;
+  use(x, constants_of(row, gamma, beta, how.epsilon), cols, y);
 }
 
 template <bool kRelu>
-HWY_INLINE void one_row_gradient(const GradientPiece& piece, const PerRow& of,
-                                 std::size_t cols, float* slopes,
-                                 float* products) {
+void one_row_gradient(const GradientPiece& piece, const Constants<ForAll>& of,
+                      std::size_t cols, float* slopes, float* products) {
+  const auto term = [&](FloatVec* acc, auto at) HWY_ATTR {
+    const Element e = element<kRelu>(piece.x, piece.dy, of, at);
+    const FloatVec slope = hn::Add(hn::Zero(kF), e.dy);
+    const FloatVec product = hn::MulAdd(e.dy, e.xh, hn::Zero(kF));
+    at.store(hn::Add(at.load(slopes), slope), slopes);
+    at.store(hn::Add(at.load(products), product), products);
+    const FloatVec gamma = of.gamma(at);
+    acc[0] = at.keep(hn::MulAdd(slope, gamma, acc[0]), acc[0]);
+    acc[1] = at.keep(hn::MulAdd(product, gamma, acc[1]), acc[1]);
+  };
   float sums[2];
-  sum_blocks(
-      cols,
-      [&](FloatVec* acc, auto at) HWY_ATTR {
-        const Element e = element<kRelu>(piece.x, piece.dy, of, at);
-        const FloatVec zero = hn::Zero(kF);
-        const FloatVec slope = hn::Add(zero, e.dy);
-        const FloatVec product = hn::MulAdd(e.dy, e.xh, zero);
-        at.store(hn::Add(at.load(slopes), slope), slopes);
-        at.store(hn::Add(at.load(products), product), products);
-        const FloatVec gamma = of.gamma(at);
-        acc[0] = at.keep(hn::MulAdd(slope, gamma, acc[0]), acc[0]);
-        acc[1] = at.keep(hn::MulAdd(product, gamma, acc[1]), acc[1]);
-      },
-      sums);
+  sum_blocks(cols, term, sums);
   const auto count = static_cast<float>(cols);
-  const FloatVec c1 = hn::Set(kF, sums[0] / count);
-  const FloatVec c2 = hn::Set(kF, sums[1] / count);
-  pixel_gradient<kRelu>(
-      piece.x, piece.dy, of, [&](auto) HWY_ATTR { return c1; },
-      [&](auto) HWY_ATTR { return c2; }, cols, piece.dx);
+  pixel_gradient<kRelu>(piece.x, piece.dy, of, ForAll{sums[0] / count},
+                        ForAll{sums[1] / count}, cols, piece.dx);
 }
 void row_gradient(const GradientPiece& piece, const RowStatistics& row,
                   const float* gamma, const float* beta,
                   const Normalization& how, std::size_t cols, float* slopes,
                   float* products) {
-  const PerRow of(row, gamma, beta, how.epsilon);
-  if (how.relu) {
-    return one_row_gradient<true>(piece, of, cols, slopes, products);
-  }
-  one_row_gradient<false>(piece, of, cols, slopes, products);
+  const auto use = how.relu ? one_row_gradient<true> : one_row_gradient<false>;
+  use(piece, constants_of(row, gamma, beta, how.epsilon), cols, slopes,
+      products);
 }
 
 constexpr NormalizationKernels kTable = {

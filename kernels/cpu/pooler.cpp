@@ -1,7 +1,5 @@
 #include "kernels/cpu/pooler.h"
 
-#include <algorithm>
-
 namespace quorate {
 
 template <class F>
@@ -41,11 +39,13 @@ void Pooler::average_gradient(const PoolingSizes& n, const Pooling& how,
 
 void Pooler::mean(const PixelSizes& n, float reciprocal, const float* x,
                   float* y) {
+  std::size_t segments = segment_count(n.pixels);
+  sums_.reserve(segments * n.channels);
   auto mean_of = [&](std::size_t image, unsigned thread) {
-    float* sums = segments_[thread].of(segment_count(n.pixels) * n.channels);
+    float* sums = sums_[thread];
     reduction_.segment_sums(x + image * n.image(), n.channels, n.pixels,
                             n.channels, sums);
-    reduction_.add_pairs(sums, segment_count(n.pixels), n.channels);
+    reduction_.add_pairs(sums, segments, n.channels);
     elementwise_.scale(sums, reciprocal, y + image * n.channels, n.channels);
   };
   tasks_.run(n.images, n.images * n.image(), mean_of);

@@ -1,8 +1,6 @@
 // Pooling and means of images on all threads: images are tasks.
 #pragma once
 
-#include <vector>
-
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tasks.h"
 #include "kernels/host_memory.h"
@@ -20,7 +18,7 @@ class Pooler {
         pooling_(pooling),
         reduction_(reduction),
         elementwise_(elementwise),
-        segments_(tasks.threads()) {}
+        sums_(tasks.threads()) {}
 
   void max(const PoolingSizes& n, const Pooling& how, const float* x, float* y);
   void max_gradient(const PoolingSizes& n, const Pooling& how, const float* x,
@@ -43,7 +41,7 @@ class Pooler {
   const PoolingKernels& pooling_;
   const ReductionKernels& reduction_;
   const ElementwiseKernels& elementwise_;
-  std::vector<HostBuffer> segments_;  // of each thread: sums of pixels
+  ThreadBuffers sums_;  // (segments,channels), of the pixels of an image
 };
 
 }  // namespace quorate

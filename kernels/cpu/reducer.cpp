@@ -46,10 +46,11 @@ void Reducer::sum_rows(const MatrixSizes& n, const float* x, float* y) {
   std::copy_n(sums, n.cols, y);
 }
 
-void Reducer::sort_positions(Indices ids, std::size_t symbols) {
+std::size_t Reducer::sort_positions(Indices ids, std::size_t symbols) {
   first_.assign(symbols + 1, 0);
   positions_.resize(ids.size());
   for (std::uint32_t id : ids) ++first_[id + 1];
+  std::size_t most = *std::max_element(first_.begin(), first_.end());
   for (std::size_t i = 0; i < symbols; ++i) first_[i + 1] += first_[i];
   for (std::size_t r = 0; r < ids.size(); ++r) {
     positions_[first_[ids[r]]++] = static_cast<std::uint32_t>(r);
@@ -57,22 +58,17 @@ void Reducer::sort_positions(Indices ids, std::size_t symbols) {
   // Each is now where the next begins.
   std::shift_right(first_.begin(), first_.end(), 1);
   first_[0] = 0;
+  return most;
 }
 
 void Reducer::embedding_gradient(const EmbeddingSizes& n, Indices ids,
                                  const float* dy, Accumulate accumulate,
                                  float* dtable) {
-  sort_positions(ids, n.symbols);
-  std::size_t elements = (n.symbols + n.rows) * n.channels;
-  std::size_t grain = std::max<std::size_t>(
-      1, kGrain * n.symbols / std::max<std::size_t>(1, elements));
-  auto sum_symbol = [&](std::size_t symbol, HostBuffer& buffer) {
-    Indices rows(positions_.data() + first_[symbol],
-                 first_[symbol + 1] - first_[symbol]);
-    std::size_t count = segment_count(rows.size());
-    float* sums = buffer.of(count * n.channels);
+  sums_.reserve(segment_count(sort_positions(ids, n.symbols)) * n.channels);
+  auto sum_symbol = [&](std::size_t symbol, float* sums) {
+    Indices rows = positions_of(symbol);
     reduction_.listed_segment_sums(dy, rows, n.channels, sums);
-    reduction_.add_pairs(sums, count, n.channels);
+    reduction_.add_pairs(sums, segment_count(rows.size()), n.channels);
     float* to = dtable + symbol * n.channels;
     if (accumulate == Accumulate::yes) {
       elementwise_.add(to, sums, to, n.channels);
@@ -80,11 +76,15 @@ void Reducer::embedding_gradient(const EmbeddingSizes& n, Indices ids,
       std::copy_n(sums, n.channels, to);
     }
   };
+  // So many symbols are a task of about kGrain elements.
+  std::size_t elements = (n.symbols + n.rows) * n.channels;
+  std::size_t grain = std::max<std::size_t>(
+      1, kGrain * n.symbols / std::max<std::size_t>(1, elements));
   tasks_.run(ceil_div(n.symbols, grain), elements,
              [&](std::size_t task, unsigned thread) {
                std::size_t end = std::min(n.symbols, (task + 1) * grain);
                for (std::size_t i = task * grain; i < end; ++i) {
-                 sum_symbol(i, segments_[thread]);
+                 sum_symbol(i, sums_[thread]);
                }
              });
 }

@@ -20,7 +20,7 @@ class Reducer {
       : tasks_(tasks),
         elementwise_(elementwise),
         reduction_(reduction),
-        segments_(tasks.threads()) {}
+        sums_(tasks.threads()) {}
 
   float sum(std::span<const float> x);
   float sum_of_squares(std::span<const float> x);
@@ -36,15 +36,18 @@ class Reducer {
  private:
   using BlockValue = float (*)(const float* x, std::size_t n);
   float sum_blocks(std::span<const float> x, BlockValue value);
-  // The positions of each id in `ids`, in order: those of id i begin at
-  // first_[i] in positions_.
-  void sort_positions(Indices ids, std::size_t symbols);
+  // Sorts positions by id: those of id i become positions_of(i), in order.
+  // Returns how many positions the most frequent id has.
+  std::size_t sort_positions(Indices ids, std::size_t symbols);
+  Indices positions_of(std::size_t id) const {
+    return Indices(positions_).subspan(first_[id], first_[id + 1] - first_[id]);
+  }
 
   Tasks& tasks_;
   const ElementwiseKernels& elementwise_;
   const ReductionKernels& reduction_;
   HostBuffer partials_;
-  std::vector<HostBuffer> segments_;  // of each thread
+  ThreadBuffers sums_;  // (segments,channels), of the rows of an id
   std::vector<std::uint32_t> positions_;
   std::vector<std::size_t> first_;
 };

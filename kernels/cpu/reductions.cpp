@@ -90,49 +90,40 @@ void add_pairs(float* sums, std::size_t count, std::size_t cols) {
   }
 }
 
-// The sign of a zero and NaN may differ from the scalar order; the softmax row
-// makes both harmless.
-float maximum(const float* x, std::size_t n) {
+// The greatest of what value(vector) gives, `first` among them. The sign of a
+// zero and NaN may differ from the scalar order; the softmax row makes both
+// harmless.
+template <class Value>
+HWY_INLINE float maximum(float first, std::size_t n, const Value& value) {
+  constexpr std::size_t kVectors = 4;  // each waits for its last comparison
   const std::size_t lanes = hn::Lanes(kF);
-  float most = x[0];
-  FloatVec m = hn::Set(kF, most);
+  FloatVec m[kVectors];
+  for (FloatVec& most : m) most = hn::Set(kF, first);
+  const auto greater = [](FloatVec a, FloatVec b) HWY_ATTR {
+    return hn::IfThenElse(hn::Gt(a, b), a, b);
+  };
   std::size_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    FloatVec v = hn::LoadU(kF, x + i);
-    m = hn::IfThenElse(hn::Gt(v, m), v, m);
+  for (; i + kVectors * lanes <= n; i += kVectors * lanes) {
+    for (std::size_t u = 0; u < kVectors; ++u) {
+      m[u] = greater(value(WholeVector{i + u * lanes}), m[u]);
+    }
   }
-  float lane[hn::MaxLanes(FloatTag())];
-  hn::StoreU(m, kF, lane);
-  for (std::size_t l = 0; l < lanes; ++l)
-    most = lane[l] > most ? lane[l] : most;
-  for (; i < n; ++i) most = x[i] > most ? x[i] : most;
-  return most;
-}
-
-// e[j] = exp(sub(x[j], m)) with the maximum m, and the sum of e.
-ReductionKernels::SoftmaxRow exponentials(const float* x, std::size_t n,
-                                          float* e) {
-  float m = maximum(x, n);
-  const FloatVec m_all = hn::Set(kF, m);
-  map(x, e, n,
-      [=](FloatVec v) HWY_ATTR { return canonical_exp(hn::Sub(v, m_all)); });
-  return {sum(e, n), m};
-}
-
-ReductionKernels::SoftmaxRow softmax_row(const float* x, std::size_t n,
-                                         std::size_t target, float scale,
-                                         float* dx) {
-  const ReductionKernels::SoftmaxRow row = exponentials(x, n, dx);
-  float r = 1.0F / row.sum;
-  float at_target = (dx[target] * r - 1.0F) * scale;
-  const FloatVec r_all = hn::Set(kF, r);
-  const FloatVec scale_all = hn::Set(kF, scale);
-  // Off the target, sub(p, +0) is p itself.
-  map(dx, dx, n, [=](FloatVec e) HWY_ATTR {
-    return hn::Mul(hn::Mul(e, r_all), scale_all);
+  for_vectors(i, n, [&](auto at) HWY_ATTR {
+    m[0] = at.keep(greater(value(at), m[0]), m[0]);
   });
-  dx[target] = at_target;
-  return row;
+  m[0] = greater(greater(m[0], m[1]), greater(m[2], m[3]));
+  return hn::GetLane(hn::MaxOfLanes(kF, m[0]));
+}
+
+// e[j] = exp(sub(x[j], m)), where m is their maximum; the sum of e.
+HWY_INLINE float exponentials(const float* x, std::size_t n, float m,
+                              float* e) {
+  const FloatVec m_all = hn::Set(kF, m);
+  return sum_blocks(n, [=](FloatVec* acc, auto at) HWY_ATTR {
+    const FloatVec value = canonical_exp(hn::Sub(at.load(x), m_all));
+    at.store(value, e);
+    acc[0] = at.keep(hn::Add(acc[0], value), acc[0]);
+  });
 }
 
 HWY_INLINE void multiply(float factor, std::size_t n, float* x) {
@@ -144,10 +135,33 @@ HWY_INLINE void clear(std::size_t first, std::size_t end, float* x) {
   for_vectors(first, end, [=](auto at) HWY_ATTR { at.store(hn::Zero(kF), x); });
 }
 
+ReductionKernels::SoftmaxRow softmax_row(const float* x, std::size_t n,
+                                         std::size_t target, float scale,
+                                         float* dx) {
+  const float m =
+      maximum(x[0], n, [=](auto at) HWY_ATTR { return at.load(x); });
+  const float s = exponentials(x, n, m, dx);
+  const float r = 1.0F / s;
+  float at_target = (dx[target] * r - 1.0F) * scale;
+  const FloatVec r_all = hn::Set(kF, r);
+  const FloatVec scale_all = hn::Set(kF, scale);
+  // Off the target, sub(p, +0) is p itself.
+  map(dx, dx, n, [=](FloatVec e) HWY_ATTR {
+    return hn::Mul(hn::Mul(e, r_all), scale_all);
+  });
+  dx[target] = at_target;
+  return {s, m};
+}
+
 void attention_row(float* row, std::size_t count, std::size_t length,
                    float scale) {
-  multiply(scale, count, row);
-  multiply(1.0F / exponentials(row, count, row).sum, count, row);
+  const FloatVec scale_all = hn::Set(kF, scale);
+  const float m = maximum(row[0] * scale, count, [=](auto at) HWY_ATTR {
+    const FloatVec score = hn::Mul(at.load(row), scale_all);
+    at.store(score, row);
+    return score;
+  });
+  multiply(1.0F / exponentials(row, count, m, row), count, row);
   clear(count, length, row);
 }
 

@@ -60,6 +60,18 @@ HWY_INLINE void for_vectors(std::size_t first, std::size_t end, const F& f) {
   if (i < end) f(PartVector{i, hn::FirstN(kF, end - i)});
 }
 
+// The tree of R1: adds the upper half of the lanes to the lower, until one is
+// left.
+template <class D>
+HWY_INLINE float fold(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) == 1) {
+    return hn::GetLane(v);
+  } else {
+    const hn::Half<D> half;
+    return fold(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+
 // R1 of one block, `n` <= kSumBlock elements from `first` on, several sums at a
 // time: term(acc, vector) adds the elements of a vector to their lanes' sums.
 // A term must not change acc where the vector has no elements.
@@ -93,12 +105,7 @@ HWY_INLINE void block_values(std::size_t first, std::size_t n, const Term& term,
         acc[u][s] = hn::Add(acc[u][s], acc[u + h][s]);
       }
     }
-    float lane[hn::MaxLanes(FloatTag())];
-    hn::StoreU(acc[0][s], kF, lane);
-    for (std::size_t h = lanes / 2; h > 0; h /= 2) {
-      for (std::size_t l = 0; l < h; ++l) lane[l] = lane[l] + lane[l + h];
-    }
-    values[s] = lane[0];
+    values[s] = fold(kF, acc[0][s]);
   }
 }
 

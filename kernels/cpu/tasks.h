@@ -40,12 +40,12 @@ class Tasks {
     }
   }
 
-  // Calls f(first, count) for pieces of `grain` that cover `count` elements.
+  // Calls f(first, count) for pieces that cover `count` elements.
   template <class F>
-  void for_pieces(std::size_t count, const F& f, std::size_t grain = kGrain) {
-    run(ceil_div(count, grain), count, [&](std::size_t piece) {
-      std::size_t first = piece * grain;
-      f(first, std::min(grain, count - first));
+  void for_pieces(std::size_t count, const F& f) {
+    run(ceil_div(count, kGrain), count, [&](std::size_t piece) {
+      std::size_t first = piece * kGrain;
+      f(first, std::min(kGrain, count - first));
     });
   }
 

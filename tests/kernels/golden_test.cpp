@@ -16,7 +16,7 @@ TEST_CASE("every device gives the stored answers") {
     CAPTURE(on.threads);
     auto backend = make_backend(on.device, on.threads);
     auto results = golden_results(*backend);
-    CHECK(results.size() == 30);
+    CHECK(results.size() == 32);
     for (const GoldenResult& result : results) {
       CAPTURE(result.name);
       CHECK(result.found == result.expected);

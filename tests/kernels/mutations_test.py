@@ -58,7 +58,7 @@ MUTATIONS = [
              patches={"kernels/reference/segment_sum.h": (
                  "float total() const {",
                  "float total() { acc_ = fma(0.0F, 0.0F, acc_);")}),
-    Mutation("taps outside the image left out", 
+    Mutation("taps outside the image left out",
              [ANSWERS, "a tap outside the image is executed as +0"],
              patches={"kernels/reference/convolution.cpp": (
                  TAP, "if (is_inside(n.in, input_of(n, out, kh, kw))) " + TAP
