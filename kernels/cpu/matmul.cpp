@@ -45,8 +45,11 @@ constexpr std::size_t kPackRows = 24;
 // Steps of R so many elements apart fall on few lines of a cache.
 constexpr std::size_t kFarApart = 192;
 
+// More elements of R than these come from beyond the second-level cache.
+constexpr std::size_t kFarElements = 1 << 18;
+
 constexpr std::size_t kPanelScratch = kBlockDepth * kBlockCols;
-constexpr std::size_t kRowScratch = kBlockDepth * kBlockRows;
+constexpr std::size_t kRowScratch = packed_tile(1, kBlockDepth) * kBlockRows;
 static_assert(kPanelScratch + kRowScratch <= kMatmulScratch);
 
 std::size_t least(std::size_t a, std::size_t b) {
@@ -200,6 +203,7 @@ struct Multiplier {
         RowTile row_tile = place_rows(block, i, least(height, end - i));
         if (copies) use_copy(block, i - i0, row_tile, whole);
         for (std::size_t n = 0; n < count; ++n) {
+          look_ahead(block, i, n, count, row_tile.tile);
           make(block, row_tile, panels[n]);
         }
       }
@@ -229,10 +233,24 @@ struct Multiplier {
   void use_copy(const Block& block, std::size_t i, RowTile& row_tile,
                 Span* spans) const {
     Tile& t = row_tile.tile;
-    t.rows[0] = row_scratch + i * block.depth;
+    t.rows[0] = row_scratch + i / height * packed_tile(height, block.depth);
     t.r_k = height;
     t.spans = spans;
     t.end = cut_segments(height, 0, block.depth, spans);
+  }
+
+  // Panel n of `count` asks for its share of the next row tile of R.
+  void look_ahead(const Block& block, std::size_t i, std::size_t n,
+                  std::size_t count, Tile& t) const {
+    t.ahead = t.rows[0];
+    t.ahead_k = 0;
+    if (along_rows || p.r_rows || p.r_row > 2 * block.depth ||
+        p.rows * p.r_row < kFarElements || i + 2 * height > p.rows) {
+      return;
+    }
+    const std::size_t share = height * p.r_row / count;
+    t.ahead = p.r + (i + height) * p.r_row + n * share;
+    t.ahead_k = (share + block.depth - 1) / block.depth;
   }
 
   void make(const Block& block, RowTile& row_tile, const Panel& panel) const {

@@ -45,6 +45,9 @@ struct Tile {
   const Span* end;
   const float* v;  // V(k,j) is v[k * v_k + j]
   std::size_t v_k;
+  // What will be needed soon, asked for at every step along k.
+  const float* ahead;
+  std::size_t ahead_k;
   float* c[kMostRows];
   std::size_t last_lanes;  // of the last vector, which are stored
   bool continues;          // add to what is there
@@ -57,8 +60,11 @@ struct Tile {
 
 template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
-                         Vec (&acc)[kRows][kVectors]) {
+                         const float*& ahead, Vec (&acc)[kRows][kVectors]) {
+  const std::size_t ahead_k = t.ahead_k;
   const auto step = [&](const auto& at) HWY_ATTR {
+    __builtin_prefetch(ahead, 0, 2);
+    ahead += ahead_k;
     Vec b[kVectors];
     for (std::size_t u = 0; u < kVectors; ++u) {
       b[u] = hn::LoadU(kF, v + u * kLanes);
@@ -158,6 +164,7 @@ void make_tile(const Tile& t) {
     }
   }
   const float* v = t.v;
+  const float* ahead = t.ahead;
   bool add = t.continues;
   for (const Span* span = t.spans; span != t.end; add = true) {
     Vec acc[kRows][kVectors];
@@ -166,7 +173,7 @@ void make_tile(const Tile& t) {
     }
     bool ended = false;
     while (!ended) {
-      sum_span<kAlongRows>(t, *span, v, acc);
+      sum_span<kAlongRows>(t, *span, v, ahead, acc);
       ended = span->ends_segment;
       ++span;
     }
