@@ -30,10 +30,11 @@ namespace quorate::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace {
 
-// Along k, of a packed panel: whole segments, small enough for a block of
-// panels to stay in the second-level cache.
-constexpr std::size_t kBlockSegments = 2;
-constexpr std::size_t kBlockDepth = kBlockSegments * kSegment;
+// Elements of V packed at a time: they stay in the second-level cache.
+constexpr std::size_t kBlockElements = 512 * (kWide ? 384 : 256);
+// Steps along k that are taken at a time, whole segments.
+constexpr std::size_t kBlockSegments = 5;
+constexpr std::size_t kMostDepth = kBlockSegments * kSegment;
 // Columns packed at a time: a row tile of R is read for all of them from the
 // first-level cache.
 constexpr std::size_t kBlockCols = kWide ? 384 : 256;
@@ -48,9 +49,8 @@ constexpr std::size_t kFarApart = 192;
 // More elements of R than these come from beyond the second-level cache.
 constexpr std::size_t kFarElements = 1 << 18;
 
-constexpr std::size_t kPanelScratch = kBlockDepth * kBlockCols;
-constexpr std::size_t kRowScratch = packed_tile(1, kBlockDepth) * kBlockRows;
-static_assert(kPanelScratch + kRowScratch <= kMatmulScratch);
+constexpr std::size_t kRowScratch = packed_tile(1, kMostDepth) * kBlockRows;
+static_assert(kBlockElements + kRowScratch <= kMatmulScratch);
 
 std::size_t least(std::size_t a, std::size_t b) {
   return a < b ? a : b;
@@ -103,8 +103,9 @@ struct Multiplier {
 
   void run() {
     const Span* span = p.spans;
-    for (std::size_t k0 = 0; k0 < p.depth; k0 += kBlockDepth) {
-      Block block{k0, least(kBlockDepth, p.depth - k0), span, span};
+    const std::size_t step = block_depth();
+    for (std::size_t k0 = 0; k0 < p.depth; k0 += step) {
+      Block block{k0, least(step, p.depth - k0), span, span};
       Span whole[kBlockSegments];
       if (p.spans) {
         for (std::size_t n = 0; n < block.depth; ++span) n += span->count;
@@ -115,6 +116,16 @@ struct Multiplier {
       }
       run_block(block);
     }
+  }
+
+  // The fewer columns, the more steps at a time; all blocks alike.
+  std::size_t block_depth() const {
+    const std::size_t cols = (p.cols + kLanes - 1) / kLanes * kLanes;
+    const std::size_t segments = (p.depth + kSegment - 1) / kSegment;
+    const std::size_t most =
+        least(kMostDepth, kBlockElements / least(cols, kBlockCols)) / kSegment;
+    const std::size_t blocks = (segments + most - 1) / most;
+    return (segments + blocks - 1) / blocks * kSegment;
   }
 
   // The segments of `depth` steps from k0 on, in R with steps of r_k.

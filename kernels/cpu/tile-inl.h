@@ -69,6 +69,7 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
     for (std::size_t u = 0; u < kVectors; ++u) {
       b[u] = hn::LoadU(kF, v + u * kLanes);
     }
+#pragma GCC unroll 32
     for (std::size_t i = 0; i < kRows; ++i) {
       const Vec a = hn::Set(kF, at(i));
       for (std::size_t u = 0; u < kVectors; ++u) {
@@ -168,7 +169,9 @@ void make_tile(const Tile& t) {
   bool add = t.continues;
   for (const Span* span = t.spans; span != t.end; add = true) {
     Vec acc[kRows][kVectors];
+#pragma GCC unroll 32
     for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
       for (std::size_t u = 0; u < kVectors; ++u) acc[i][u] = hn::Zero(kF);
     }
     bool ended = false;
