@@ -21,6 +21,9 @@ struct Convolver::Sweep {
   // w[t * w_tap + g * w_group + read * w_read + made * w_made].
   const float* w = nullptr;
   std::size_t kernel_width = 0;
+  // Each channel is a group of its own; then `groups` is 1 here, and of tap t
+  // and channel c the weight is w[t * w_tap + c].
+  bool depthwise = false;
   std::size_t w_tap = 0;
   std::size_t w_group = 0;
   std::size_t w_read = 0;
@@ -35,7 +38,8 @@ struct Convolver::Sweep {
     return (is_in_place() ? cols.from : cols.extent(cols.windows)) *
            from_channels;
   }
-  std::size_t depth() const { return rows.taps * cols.taps * from_channels; }
+  std::size_t taps() const { return rows.taps * cols.taps; }
+  std::size_t depth() const { return taps() * from_channels; }
   std::size_t from_image() const {
     return rows.from * cols.from * groups * from_channels;
   }
@@ -53,31 +57,40 @@ struct Convolver::Sweep {
   }
 };
 
+bool Convolver::is_depthwise(const ConvolutionSizes& n) {
+  return n.groups > 1 && n.in_channels() == 1 && n.out_channels() == 1 &&
+         n.kernel_height * n.kernel_width <= kMostDepthwiseTaps;
+}
+
 Convolver::Convolver(ThreadPool& pool, const MatmulKernels& matmul,
+                     const DepthwiseKernels& depthwise,
                      const ElementwiseKernels& elementwise,
                      const std::vector<AlignedFloats>& scratch)
     : pool_(pool),
       matmul_(matmul),
+      depthwise_(depthwise),
       elementwise_(elementwise),
       scratch_(scratch),
       threads_(pool.threads()) {}
 
 void Convolver::forward(const ConvolutionSizes& n, const float* x,
                         const float* w, float* y, const Finish& finish) {
+  bool depthwise = is_depthwise(n);
   run({.rows = forward_axis(n.in.height, n.out.height, n.kernel_height,
                             n.stride, n.padding),
        .cols = forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
                             n.padding),
        .images = n.in.images,
-       .groups = n.groups,
+       .groups = depthwise ? 1 : n.groups,
        .from = x,
-       .from_channels = n.in_channels(),
+       .from_channels = depthwise ? n.in.channels : n.in_channels(),
        .to = y,
-       .to_channels = n.out_channels(),
+       .to_channels = depthwise ? n.out.channels : n.out_channels(),
        .to_height = n.out.height,
        .to_width = n.out.width,
        .w = w,
        .kernel_width = n.kernel_width,
+       .depthwise = depthwise,
        .w_tap = n.in_channels() * n.out.channels,
        .w_group = n.out_channels(),
        .w_read = n.out.channels,
@@ -89,16 +102,18 @@ void Convolver::forward(const ConvolutionSizes& n, const float* x,
 // convolution of its own, of stride 1.
 void Convolver::input_gradient(const ConvolutionSizes& n, const float* dy,
                                const float* w, float* dx) {
+  bool depthwise = is_depthwise(n);
   Sweep sweep{.images = n.in.images,
-              .groups = n.groups,
+              .groups = depthwise ? 1 : n.groups,
               .from = dy,
-              .from_channels = n.out_channels(),
+              .from_channels = depthwise ? n.out.channels : n.out_channels(),
               .to = dx,
-              .to_channels = n.in_channels(),
+              .to_channels = depthwise ? n.in.channels : n.in_channels(),
               .to_height = n.in.height,
               .to_width = n.in.width,
               .w = w,
               .kernel_width = n.kernel_width,
+              .depthwise = depthwise,
               .w_tap = n.in_channels() * n.out.channels,
               .w_group = n.out_channels(),
               .w_read = 1,
@@ -139,7 +154,26 @@ void Convolver::run(const Sweep& sweep) {
   });
 }
 
+// Calls f(tap of the kernel) for those of the sweep, in its order.
+template <class F>
+void Convolver::for_kernel_taps(const Sweep& sweep, const F& f) {
+  for (std::size_t row = 0; row < sweep.rows.taps; ++row) {
+    for (std::size_t col = 0; col < sweep.cols.taps; ++col) {
+      f((sweep.rows.first_tap + row * sweep.rows.tap_step) *
+            sweep.kernel_width +
+        sweep.cols.first_tap + col * sweep.cols.tap_step);
+    }
+  }
+}
+
 void Convolver::pack_weights(const Sweep& sweep) {
+  if (sweep.depthwise) {
+    float* to = weights_.of(sweep.depth());
+    for_kernel_taps(sweep, [&](std::size_t tap) {
+      to = std::copy_n(sweep.w + tap * sweep.w_tap, sweep.to_channels, to);
+    });
+    return;
+  }
   std::size_t panels = panel_count(sweep.to_channels, matmul_.lanes);
   std::size_t size =
       packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
@@ -149,21 +183,22 @@ void Convolver::pack_weights(const Sweep& sweep) {
     PanelCut cut = cut_panel(sweep.to_channels, matmul_.lanes, i % panels);
     const float* w = sweep.w + group * sweep.w_group + cut.first * sweep.w_made;
     float* to = weights + group * size + cut.first * sweep.depth();
-    for (std::size_t row = 0; row < sweep.rows.taps; ++row) {
-      for (std::size_t col = 0; col < sweep.cols.taps; ++col) {
-        std::size_t tap = (sweep.rows.first_tap + row * sweep.rows.tap_step) *
-                              sweep.kernel_width +
-                          sweep.cols.first_tap + col * sweep.cols.tap_step;
-        matmul_.pack(w + tap * sweep.w_tap, sweep.w_read, sweep.w_made,
-                     sweep.from_channels, cut, to);
-        to += sweep.from_channels * cut.vectors * matmul_.lanes;
-      }
-    }
+    for_kernel_taps(sweep, [&](std::size_t tap) {
+      matmul_.pack(w + tap * sweep.w_tap, sweep.w_read, sweep.w_made,
+                   sweep.from_channels, cut, to);
+      to += sweep.from_channels * cut.vectors * matmul_.lanes;
+    });
   });
 }
 
 void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
   list_taps(sweep.rows, sweep.cols, sweep.from_channels, sweep.line(), taps_);
+  tap_offsets_.clear();
+  for (std::size_t tap = 0; tap < sweep.taps(); ++tap) {
+    tap_offsets_.push_back(static_cast<std::ptrdiff_t>(
+        tap / sweep.cols.taps * sweep.line() +
+        tap % sweep.cols.taps * sweep.from_channels));
+  }
   std::size_t from_image = sweep.is_in_place()
                                ? sweep.from_image()
                                : sweep.rows.extent(bands.rows) * sweep.line();
@@ -214,13 +249,26 @@ void Convolver::multiply_band(const Sweep& sweep, const Band& band,
   Finish finish = sweep.finish;
   if (finish.bias) finish.bias += group * sweep.to_channels;
   if (finish.addend) finish.addend += to;
+  std::size_t windows = band.images * band.rows * sweep.cols.windows;
+  if (sweep.depthwise) {
+    return depthwise_.windows({.r = r,
+                               .r_rows = window_rows_.data(),
+                               .taps = tap_offsets_.data(),
+                               .tap_count = sweep.taps(),
+                               .w = weights_.of(sweep.depth()),
+                               .c = sweep.to + to,
+                               .c_rows = result_rows_.data(),
+                               .windows = windows,
+                               .channels = sweep.to_channels,
+                               .finish = finish});
+  }
   std::size_t size =
       packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
   matmul_.multiply({.r = r,
                     .r_k = 1,
                     .c = sweep.to + to,
                     .c_col = 1,
-                    .rows = band.images * band.rows * sweep.cols.windows,
+                    .rows = windows,
                     .cols = sweep.to_channels,
                     .depth = sweep.depth(),
                     .r_rows = window_rows_.data(),

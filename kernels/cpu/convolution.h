@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "kernels/cpu/depthwise.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/product.h"
 #include "kernels/cpu/sweep.h"
@@ -18,6 +19,7 @@ class Convolver {
  public:
   // scratch: of each thread of the pool, for `multiply`.
   Convolver(ThreadPool& pool, const MatmulKernels& matmul,
+            const DepthwiseKernels& depthwise,
             const ElementwiseKernels& elementwise,
             const std::vector<AlignedFloats>& scratch);
 
@@ -32,6 +34,11 @@ class Convolver {
  private:
   struct Sweep;
   struct Slice;
+  struct Segment;
+
+  static bool is_depthwise(const ConvolutionSizes& n);
+  template <class F>
+  static void for_kernel_taps(const Sweep& sweep, const F& f);
 
   // Result pixels of a sweep, over all images and groups.
   void run(const Sweep& sweep);
@@ -45,13 +52,17 @@ class Convolver {
   // if they are the first.
   void add_segments(const ConvolutionSizes& n, const Slice& slice,
                     std::size_t first, std::size_t count, unsigned thread);
+  static void place_taps(const ConvolutionSizes& n, const Slice& slice,
+                         std::size_t line,
+                         std::vector<std::ptrdiff_t>& offsets);
   void add_segment(const ConvolutionSizes& n, const Slice& slice,
-                   const Product& segment, unsigned thread);
+                   const Segment& segment, unsigned thread);
   const float* place_gradients(const ConvolutionSizes& n, const Slice& slice,
                                std::size_t first, std::size_t depth,
                                unsigned thread);
+  // All pixels, by groups and by `splits` ranges of their channels.
   void add_in_turn(const ConvolutionSizes& n, const float* x, const float* dy,
-                   std::size_t splits, float* dw);
+                   std::size_t groups, std::size_t splits, float* dw);
   void add_partials(const ConvolutionSizes& n, const float* x, const float* dy,
                     float* dw);
 
@@ -64,6 +75,7 @@ class Convolver {
 
   ThreadPool& pool_;
   const MatmulKernels& matmul_;
+  const DepthwiseKernels& depthwise_;
   const ElementwiseKernels& elementwise_;
   const std::vector<AlignedFloats>& scratch_;
   std::vector<PerThread> threads_;
@@ -72,6 +84,7 @@ class Convolver {
   std::vector<Span> taps_;
   std::vector<std::ptrdiff_t> window_rows_;
   std::vector<std::ptrdiff_t> result_rows_;
+  std::vector<std::ptrdiff_t> tap_offsets_;  // of depthwise ones
 };
 
 }  // namespace quorate

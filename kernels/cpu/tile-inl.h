@@ -11,17 +11,12 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/product.h"
+#include "kernels/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr hn::ScalableTag<float> kF;
-using Vec = hn::Vec<hn::ScalableTag<float>>;
-
-constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<float>());
 // 512 bits: 32 registers, and products read R from memory. 256 bits: 16, and
 // one of them holds R.
 constexpr bool kWide = kLanes == 16;
@@ -94,20 +89,6 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
   }
 }
 
-// Vectors of C: all lanes, or those of the last that belong to C.
-HWY_INLINE Vec load_lanes(const float* from, std::size_t lanes) {
-  return lanes == kLanes ? hn::LoadU(kF, from)
-                         : hn::MaskedLoad(hn::FirstN(kF, lanes), kF, from);
-}
-
-HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
-  if (lanes == kLanes) {
-    hn::StoreU(value, kF, to);
-  } else {
-    hn::BlendedStore(value, hn::FirstN(kF, lanes), kF, to);
-  }
-}
-
 // Unrolled: sums that a loop indexes would leave the registers.
 template <bool kAdd, bool kWhole, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void store_sums(const Tile& t, Vec (&acc)[kRows][kVectors]) {
@@ -143,13 +124,9 @@ HWY_NOINLINE void finish_tile(const Tile& t, std::size_t rows,
     for (std::size_t u = 0; u < vectors; ++u) {
       const std::size_t at = u * kLanes;
       const std::size_t lanes = u + 1 < vectors ? kLanes : t.last_lanes;
-      Vec value = load_lanes(t.c[i] + at, lanes);
-      if (t.bias) value = hn::Add(value, load_lanes(t.bias + at, lanes));
-      if (t.addend[0]) {
-        value = hn::Add(value, load_lanes(t.addend[i] + at, lanes));
-      }
-      const Vec zero = hn::Zero(kF);
-      if (t.relu) value = hn::IfThenElse(hn::Le(value, zero), zero, value);
+      const Vec value = finished(
+          load_lanes(t.c[i] + at, lanes), t.bias ? t.bias + at : nullptr,
+          t.addend[0] ? t.addend[i] + at : nullptr, t.relu, lanes);
       store_lanes(value, lanes, t.c[i] + at);
     }
   }

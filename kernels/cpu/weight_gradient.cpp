@@ -59,18 +59,75 @@ struct Convolver::Slice {
   float* dw = nullptr;
 };
 
-// The windows of a segment lie as far apart as its pixels; the rows of dw for
-// one line of taps (their columns and channels) side by side.
+// Some pixels of the output, and their windows.
+struct Convolver::Segment {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  const float* r = nullptr;
+  std::size_t line = 0;  // elements of a line of R
+  const Span* spans = nullptr;
+  bool continues = false;
+};
+
+// Where the taps of a depthwise convolution lie in R; else where the rows of dw
+// for one line of taps (their columns and channels) begin.
+void Convolver::place_taps(const ConvolutionSizes& n, const Slice& slice,
+                           std::size_t line,
+                           std::vector<std::ptrdiff_t>& offsets) {
+  offsets.clear();
+  if (is_depthwise(n)) {
+    for (std::size_t tap = 0; tap < n.kernel_height * n.kernel_width; ++tap) {
+      offsets.push_back(static_cast<std::ptrdiff_t>(
+          tap / n.kernel_width * line +
+          tap % n.kernel_width * slice.channels.count));
+    }
+    return;
+  }
+  for (std::size_t tap = 0; tap < n.kernel_width; ++tap) {
+    for (std::size_t i = 0; i < slice.channels.count; ++i) {
+      offsets.push_back(static_cast<std::ptrdiff_t>(
+          (tap * n.in_channels() + slice.channels.first + i) * n.out.channels));
+    }
+  }
+}
+
 void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
-                            const Product& segment, unsigned thread) {
-  std::size_t line = segment.r_row;
-  Product product = segment;
-  product.r_row = 1;
-  float* dw = slice.dw + slice.group * n.out_channels();
+                            const Segment& segment, unsigned thread) {
+  const std::vector<std::ptrdiff_t>& rows = threads_[thread].rows;
+  std::size_t step = n.stride * slice.channels.count;
+  if (is_depthwise(n)) {
+    std::size_t first = slice.channels.first;
+    return depthwise_.segment(
+        {.r = segment.r,
+         .spans = segment.spans,
+         .r_k = step,
+         .taps = rows.data(),
+         .tap_count = rows.size(),
+         .dy = slice.dy + segment.first * n.out.channels + first,
+         .dy_k = n.out.channels,
+         .dw = slice.dw + first,
+         .w_tap = n.out.channels,
+         .channels = slice.channels.count,
+         .continues = segment.continues});
+  }
+  const float* gradients =
+      place_gradients(n, slice, segment.first, segment.count, thread);
+  std::size_t dw_line = n.kernel_width * n.in_channels() * n.out.channels;
   for (std::size_t row = 0; row < n.kernel_height; ++row) {
-    product.r = segment.r + row * line;
-    product.c = dw + row * n.kernel_width * n.in_channels() * n.out.channels;
-    matmul_.multiply(product, scratch_[thread].get());
+    matmul_.multiply(
+        {.r = segment.r + row * segment.line,
+         .r_row = 1,
+         .r_k = step,
+         .c = slice.dw + slice.group * n.out_channels() + row * dw_line,
+         .c_col = 1,
+         .rows = rows.size(),
+         .cols = n.out_channels(),
+         .depth = segment.count,
+         .c_rows = rows.data(),
+         .spans = segment.spans,
+         .packed_v = gradients,
+         .continues = segment.continues},
+        scratch_[thread].get());
   }
 }
 
@@ -84,13 +141,7 @@ void Convolver::add_segments(const ConvolutionSizes& n, const Slice& slice,
                            n.padding);
   std::size_t channels = slice.channels.count;
   std::size_t line = cols.extent(cols.windows) * channels;
-  own.rows.clear();
-  for (std::size_t tap = 0; tap < n.kernel_width; ++tap) {
-    for (std::size_t i = 0; i < channels; ++i) {
-      own.rows.push_back(static_cast<std::ptrdiff_t>(
-          (tap * n.in_channels() + slice.channels.first + i) * n.out.channels));
-    }
-  }
+  place_taps(n, slice, line, own.rows);
   ChannelRange read{slice.group * n.in_channels() + slice.channels.first,
                     channels};
   std::size_t chunk = segments_at_a_time(n, line);
@@ -130,18 +181,12 @@ void Convolver::add_segments(const ConvolutionSizes& n, const Slice& slice,
     });
     const Span* span = own.pixels.data();
     for (std::size_t q = begin; q < end; q += kSegment) {
-      std::size_t depth = std::min(kSegment, end - q);
       add_segment(n, slice,
-                  {.r = r,
-                   .r_row = line,
-                   .r_k = n.stride * channels,
-                   .c_col = 1,
-                   .rows = own.rows.size(),
-                   .cols = n.out_channels(),
-                   .depth = depth,
-                   .c_rows = own.rows.data(),
+                  {.first = q,
+                   .count = std::min(kSegment, end - q),
+                   .r = r,
+                   .line = line,
                    .spans = span,
-                   .packed_v = place_gradients(n, slice, q, depth, thread),
                    .continues = q > first * kSegment},
                   thread);
       while (!span++->ends_segment) {
@@ -178,20 +223,27 @@ void Convolver::weight_gradient(const ConvolutionSizes& n, const float* x,
     std::fill_n(dw, n.weight_rows() * n.weight_cols(), 0.0F);
     return;
   }
+  if (is_depthwise(n)) {
+    return add_in_turn(n, x, dy, 1,
+                       std::clamp<std::size_t>(n.in.channels / kLeastChannels,
+                                               1, pool_.threads()),
+                       dw);
+  }
   std::size_t splits = std::clamp<std::size_t>(
       ceil_div(pool_.threads(), n.groups), 1,
       std::max<std::size_t>(1, n.in_channels() / kLeastChannels));
   if (n.groups * splits < pool_.threads()) {
     add_partials(n, x, dy, dw);
   } else {
-    add_in_turn(n, x, dy, splits, dw);
+    add_in_turn(n, x, dy, n.groups, splits, dw);
   }
 }
 
 void Convolver::add_in_turn(const ConvolutionSizes& n, const float* x,
-                            const float* dy, std::size_t splits, float* dw) {
-  std::size_t channels = n.in_channels();
-  pool_.run(n.groups * splits, [&](std::size_t i, unsigned thread) {
+                            const float* dy, std::size_t groups,
+                            std::size_t splits, float* dw) {
+  std::size_t channels = n.in.channels / groups;
+  pool_.run(groups * splits, [&](std::size_t i, unsigned thread) {
     std::size_t first = i % splits * channels / splits;
     std::size_t end = (i % splits + 1) * channels / splits;
     add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0,
