@@ -27,7 +27,7 @@ constexpr std::size_t kMostRows = kWide ? 24 : 12;
 // of their own need a general register each.
 constexpr std::size_t tile_rows(bool along_rows, std::size_t vectors) {
   constexpr std::size_t kAlong[] = {kWide ? 24 : 12, kWide ? 12 : 6, 8, 6};
-  constexpr std::size_t kApart[] = {8, kWide ? 8 : 6, 8, 6};
+  constexpr std::size_t kApart[] = {10, kWide ? 8 : 6, 8, 6};
   return along_rows ? kAlong[vectors - 1] : kApart[vectors - 1];
 }
 
@@ -58,8 +58,11 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
                          const float*& ahead, Vec (&acc)[kRows][kVectors]) {
   const std::size_t ahead_k = t.ahead_k;
   const auto step = [&](const auto& at) HWY_ATTR {
-    __builtin_prefetch(ahead, 0, 2);
-    ahead += ahead_k;
+    // With one vector, what reads memory is what takes the time.
+    if constexpr (kVectors > 1) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_k;
+    }
     Vec b[kVectors];
     for (std::size_t u = 0; u < kVectors; ++u) {
       b[u] = hn::LoadU(kF, v + u * kLanes);
