@@ -33,6 +33,12 @@ struct Convolver::Sweep {
   bool is_in_place() const {
     return groups == 1 && rows.is_in_place() && cols.is_in_place();
   }
+  // One tap that sees every pixel: a product of the whole images.
+  bool is_plain() const {
+    return is_in_place() && taps() == 1 && rows.step == 1 && cols.step == 1 &&
+           rows.to_step == 1 && cols.to_step == 1 &&
+           rows.windows == rows.from && cols.windows == cols.from;
+  }
   // Of a line as it is read, in elements.
   std::size_t line() const {
     return (is_in_place() ? cols.from : cols.extent(cols.windows)) *
@@ -145,13 +151,25 @@ void Convolver::run(const Sweep& sweep) {
     return;
   }
   pack_weights(sweep);
-  Bands bands = cut_bands(sweep.rows, sweep.cols, sweep.from_channels,
-                          sweep.images, pool_.threads());
-  place_windows(sweep, bands);
+  Bands bands = cut(sweep);
+  if (!sweep.is_plain()) place_windows(sweep, bands);
   pool_.run(bands.count * sweep.groups, [&](std::size_t i, unsigned thread) {
     Band band = band_of(bands, sweep.rows, sweep.images, i / sweep.groups);
     multiply_band(sweep, band, i % sweep.groups, thread);
   });
+}
+
+// Nothing is copied for a plain one: its bands are as large as may be.
+Bands Convolver::cut(const Sweep& sweep) const {
+  std::size_t shares =
+      pool_.threads() == 1 ? 1 : kBandsPerThread * pool_.threads();
+  if (sweep.is_plain() && sweep.images >= shares) {
+    std::size_t images = sweep.images / shares;
+    return {images, sweep.rows.windows, 1,
+            (sweep.images + images - 1) / images};
+  }
+  return cut_bands(sweep.rows, sweep.cols, sweep.from_channels, sweep.images,
+                   pool_.threads());
 }
 
 // Calls f(tap of the kernel) for those of the sweep, in its order.
@@ -264,19 +282,23 @@ void Convolver::multiply_band(const Sweep& sweep, const Band& band,
   }
   std::size_t size =
       packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
-  matmul_.multiply({.r = r,
-                    .r_k = 1,
-                    .c = sweep.to + to,
-                    .c_col = 1,
-                    .rows = windows,
-                    .cols = sweep.to_channels,
-                    .depth = sweep.depth(),
-                    .r_rows = window_rows_.data(),
-                    .c_rows = result_rows_.data(),
-                    .spans = taps_.data(),
-                    .packed_v = weights_.of(sweep.groups * size) + group * size,
-                    .finish = finish},
-                   scratch_[thread].get());
+  Product product{.r = r,
+                  .r_row = sweep.from_channels,
+                  .r_k = 1,
+                  .c = sweep.to + to,
+                  .c_row = sweep.to_channels,
+                  .c_col = 1,
+                  .rows = windows,
+                  .cols = sweep.to_channels,
+                  .depth = sweep.depth(),
+                  .packed_v = weights_.of(sweep.groups * size) + group * size,
+                  .finish = finish};
+  if (!sweep.is_plain()) {
+    product.r_rows = window_rows_.data();
+    product.c_rows = result_rows_.data();
+    product.spans = taps_.data();
+  }
+  matmul_.multiply(product, scratch_[thread].get());
 }
 
 }  // namespace quorate

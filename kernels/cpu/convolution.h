@@ -42,6 +42,7 @@ class Convolver {
 
   // Result pixels of a sweep, over all images and groups.
   void run(const Sweep& sweep);
+  Bands cut(const Sweep& sweep) const;
   void pack_weights(const Sweep& sweep);
   // Where the rows of a band begin in R and in C: for all bands alike.
   void place_windows(const Sweep& sweep, const Bands& bands);

@@ -12,8 +12,6 @@ using Index = std::ptrdiff_t;
 // fewer, the weights would be read too often.
 constexpr std::size_t kBandElements = 1 << 16;
 constexpr std::size_t kBandWindows = 256;
-// Bands of each thread, for all to end at about the same time.
-constexpr std::size_t kBandsPerThread = 4;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;

@@ -65,6 +65,9 @@ void copy_padded(const Axis& rows, const Axis& cols, const float* image,
 void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
                std::size_t line, std::vector<Span>& spans);
 
+// Bands of each thread, for all to end at about the same time.
+inline constexpr std::size_t kBandsPerThread = 4;
+
 // The windows of a sweep in pieces: some images, or some rows of one.
 struct Bands {
   std::size_t images = 1;     // of a band, at most
