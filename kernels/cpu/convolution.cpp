@@ -35,8 +35,8 @@ struct Convolver::Sweep {
   }
   // One tap that sees every pixel: a product of the whole images.
   bool is_plain() const {
-    return is_in_place() && taps() == 1 && rows.step == 1 && cols.step == 1 &&
-           rows.to_step == 1 && cols.to_step == 1 &&
+    return !depthwise && is_in_place() && taps() == 1 && rows.step == 1 &&
+           cols.step == 1 && rows.to_step == 1 && cols.to_step == 1 &&
            rows.windows == rows.from && cols.windows == cols.from;
   }
   // Of a line as it is read, in elements.

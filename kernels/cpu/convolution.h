@@ -36,6 +36,13 @@ class Convolver {
   struct Slice;
   struct Segment;
 
+  struct PerThread {
+    HostBuffer lines;   // padded
+    HostBuffer packed;  // gradients of the output, in panels
+    std::vector<Span> pixels;
+    std::vector<std::ptrdiff_t> rows;
+  };
+
   static bool is_depthwise(const ConvolutionSizes& n);
   template <class F>
   static void for_kernel_taps(const Sweep& sweep, const F& f);
@@ -49,6 +56,9 @@ class Convolver {
   void multiply_band(const Sweep& sweep, const Band& band, std::size_t group,
                      unsigned thread);
 
+  static const float* place_pixels(const ConvolutionSizes& n,
+                                   const Slice& slice, std::size_t begin,
+                                   std::size_t end, PerThread& own);
   // Adds segments [first, first + count) of the pixels to dw, or writes them
   // if they are the first.
   void add_segments(const ConvolutionSizes& n, const Slice& slice,
@@ -66,13 +76,6 @@ class Convolver {
                    std::size_t groups, std::size_t splits, float* dw);
   void add_partials(const ConvolutionSizes& n, const float* x, const float* dy,
                     float* dw);
-
-  struct PerThread {
-    HostBuffer lines;   // padded
-    HostBuffer packed;  // gradients of the output, in panels
-    std::vector<Span> pixels;
-    std::vector<std::ptrdiff_t> rows;
-  };
 
   ThreadPool& pool_;
   const MatmulKernels& matmul_;

@@ -41,6 +41,16 @@ void for_images(const ImageSizes& n, std::size_t first, std::size_t end,
   }
 }
 
+Axis rows_of(const ConvolutionSizes& n) {
+  return forward_axis(n.in.height, n.out.height, n.kernel_height, n.stride,
+                      n.padding);
+}
+
+Axis cols_of(const ConvolutionSizes& n) {
+  return forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
+                      n.padding);
+}
+
 // Segments whose lines are copied at a time.
 std::size_t segments_at_a_time(const ConvolutionSizes& n, std::size_t line) {
   std::size_t segment = ceil_div(kSegment, n.out.width) * n.stride * line;
@@ -131,54 +141,61 @@ void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
   }
 }
 
+// Copies the lines that the windows of output pixels [begin, end) see, and
+// lists where in them these windows begin; `begin` begins a segment.
+const float* Convolver::place_pixels(const ConvolutionSizes& n,
+                                     const Slice& slice, std::size_t begin,
+                                     std::size_t end, PerThread& own) {
+  Axis rows = rows_of(n);
+  Axis cols = cols_of(n);
+  std::size_t channels = slice.channels.count;
+  std::size_t line = cols.extent(cols.windows) * channels;
+  auto lines_of = [&](const PixelRun& run) {
+    return rows.extent((run.end - 1) / n.out.width - run.first / n.out.width +
+                       1);
+  };
+  std::size_t lines = 0;
+  for_images(n.out, begin, end,
+             [&](const PixelRun& run) { lines += lines_of(run); });
+  float* copy = own.lines.of(lines * line);
+  own.pixels.clear();
+  std::size_t at = 0;     // in the copy
+  std::size_t pixel = 0;  // from `begin` on
+  for_images(n.out, begin, end, [&](const PixelRun& run) {
+    std::size_t first_row = run.first / n.out.width;
+    copy_padded(
+        rows, cols, slice.x + run.image * n.in.image(), n.in.channels,
+        {slice.group * n.in_channels() + slice.channels.first, channels},
+        first_row * n.stride, lines_of(run), copy + at);
+    for (std::size_t q = run.first; q < run.end;) {
+      std::size_t row = q / n.out.width;
+      std::size_t stop = std::min(
+          {run.end, (row + 1) * n.out.width, q + kSegment - pixel % kSegment});
+      pixel += stop - q;
+      std::size_t offset = at + (row - first_row) * n.stride * line +
+                           q % n.out.width * n.stride * channels;
+      own.pixels.push_back({static_cast<std::ptrdiff_t>(offset), stop - q,
+                            pixel % kSegment == 0 || begin + pixel == end});
+      q = stop;
+    }
+    at += lines_of(run) * line;
+  });
+  return copy;
+}
+
 void Convolver::add_segments(const ConvolutionSizes& n, const Slice& slice,
                              std::size_t first, std::size_t count,
                              unsigned thread) {
   PerThread& own = threads_[thread];
-  Axis rows = forward_axis(n.in.height, n.out.height, n.kernel_height, n.stride,
-                           n.padding);
-  Axis cols = forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
-                           n.padding);
-  std::size_t channels = slice.channels.count;
-  std::size_t line = cols.extent(cols.windows) * channels;
+  Axis cols = cols_of(n);
+  std::size_t line = cols.extent(cols.windows) * slice.channels.count;
   place_taps(n, slice, line, own.rows);
-  ChannelRange read{slice.group * n.in_channels() + slice.channels.first,
-                    channels};
   std::size_t chunk = segments_at_a_time(n, line);
   for (std::size_t at = first; at < first + count; at += chunk) {
     std::size_t begin = at * kSegment;
     std::size_t end = std::min(std::min(at + chunk, first + count) * kSegment,
                                n.out.pixels());
-    std::size_t lines = 0;
-    for_images(n.out, begin, end, [&](const PixelRun& run) {
-      lines += rows.extent((run.end - 1) / n.out.width -
-                           run.first / n.out.width + 1);
-    });
-    float* to = own.lines.of(lines * line);
-    const float* r = to;
-    own.pixels.clear();
-    std::size_t pixel = 0;  // of the chunk
-    for_images(n.out, begin, end, [&](const PixelRun& run) {
-      std::size_t first_row = run.first / n.out.width;
-      std::size_t height =
-          rows.extent((run.end - 1) / n.out.width - first_row + 1);
-      copy_padded(rows, cols, slice.x + run.image * n.in.image(), n.in.channels,
-                  read, first_row * n.stride, height, to);
-      for (std::size_t q = run.first; q < run.end;) {
-        std::size_t stop =
-            std::min({run.end, (q / n.out.width + 1) * n.out.width,
-                      q + kSegment - pixel % kSegment});
-        pixel += stop - q;
-        own.pixels.push_back(
-            {to - r +
-                 static_cast<std::ptrdiff_t>(
-                     (q / n.out.width - first_row) * n.stride * line +
-                     q % n.out.width * n.stride * channels),
-             stop - q, pixel % kSegment == 0 || begin + pixel == end});
-        q = stop;
-      }
-      to += height * line;
-    });
+    const float* r = place_pixels(n, slice, begin, end, own);
     const Span* span = own.pixels.data();
     for (std::size_t q = begin; q < end; q += kSegment) {
       add_segment(n, slice,

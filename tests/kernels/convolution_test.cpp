@@ -132,6 +132,8 @@ TEST_CASE("convolutions agree with the reference around every edge") {
       {{2, 9, 8, 5}, 3, 3, 5, 1, 1, 5},  // depthwise
       {{2, 9, 8, 37}, 3, 3, 37, 1, 2, 37},
       {{1, 17, 16, 33}, 5, 3, 33, 2, 1, 33},
+      {{2, 5, 4, 19}, 1, 1, 19, 0, 1, 19},
+      {{9, 4, 3, 40}, 1, 1, 70, 0},      // products of whole images
       {{1, 7, 9, 4}, 3, 3, 8, 1, 1, 4},  // two outputs of each channel
   };
   for (const ConvolutionCase& n : kCases) {
