@@ -153,6 +153,12 @@ void Convolver::run(const Sweep& sweep) {
   pack_weights(sweep);
   Bands bands = cut(sweep);
   if (!sweep.is_plain()) place_windows(sweep, bands);
+  if (!sweep.is_in_place()) {
+    // On every thread: which ones will take bands is not known.
+    for (PerThread& own : threads_) {
+      own.lines.of(bands.images * sweep.rows.extent(bands.rows) * sweep.line());
+    }
+  }
   pool_.run(bands.count * sweep.groups, [&](std::size_t i, unsigned thread) {
     Band band = band_of(bands, sweep.rows, sweep.images, i / sweep.groups);
     multiply_band(sweep, band, i % sweep.groups, thread);

@@ -56,6 +56,8 @@ class Convolver {
   void multiply_band(const Sweep& sweep, const Band& band, std::size_t group,
                      unsigned thread);
 
+  void reserve(const ConvolutionSizes& n, std::size_t channels,
+               std::size_t segments);
   static const float* place_pixels(const ConvolutionSizes& n,
                                    const Slice& slice, std::size_t begin,
                                    std::size_t end, PerThread& own);

@@ -141,6 +141,25 @@ void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
   }
 }
 
+// Room on every thread for the segments that it takes at a time, of so many
+// input channels. Which threads will take some is not known.
+void Convolver::reserve(const ConvolutionSizes& n, std::size_t channels,
+                        std::size_t segments) {
+  std::size_t line = cols_of(n).extent(n.out.width) * channels;
+  segments = std::min(segments, segments_at_a_time(n, line));
+  // Images and rows that so many pixels touch at most.
+  std::size_t pixels = std::min(segments * kSegment, n.out.pixels());
+  std::size_t images = pixels / (n.out.height * n.out.width) + 2;
+  std::size_t rows = pixels / n.out.width + 2 * images;
+  for (PerThread& own : threads_) {
+    own.lines.of((rows * n.stride + images * n.kernel_height) * line);
+    own.packed.of(packed_size(n.out_channels(), kSegment, matmul_.lanes));
+    own.pixels.reserve(rows + segments);
+    own.rows.reserve(
+        std::max(n.kernel_width * channels, n.kernel_height * n.kernel_width));
+  }
+}
+
 // Copies the lines that the windows of output pixels [begin, end) see, and
 // lists where in them these windows begin; `begin` begins a segment.
 const float* Convolver::place_pixels(const ConvolutionSizes& n,
@@ -260,11 +279,13 @@ void Convolver::add_in_turn(const ConvolutionSizes& n, const float* x,
                             const float* dy, std::size_t groups,
                             std::size_t splits, float* dw) {
   std::size_t channels = n.in.channels / groups;
+  std::size_t segments = ceil_div(n.out.pixels(), kSegment);
+  reserve(n, ceil_div(channels, splits), segments);
   pool_.run(groups * splits, [&](std::size_t i, unsigned thread) {
     std::size_t first = i % splits * channels / splits;
     std::size_t end = (i % splits + 1) * channels / splits;
-    add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0,
-                 ceil_div(n.out.pixels(), kSegment), thread);
+    add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0, segments,
+                 thread);
   });
 }
 
@@ -275,6 +296,7 @@ void Convolver::add_partials(const ConvolutionSizes& n, const float* x,
   std::size_t most =
       std::max<std::size_t>(pool_.threads(), kPartialElements / size);
   float* partials = partials_.of(std::min(most, segments) * size);
+  reserve(n, n.in_channels(), 1);
   for (std::size_t first = 0; first < segments; first += most) {
     std::size_t count = std::min(most, segments - first);
     pool_.run(count, [&](std::size_t i, unsigned thread) {
