@@ -150,9 +150,9 @@ void Convolver::run(const Sweep& sweep) {
     }
     return;
   }
-  pack_weights(sweep);
   Bands bands = cut(sweep);
-  if (!sweep.is_plain()) place_windows(sweep, bands);
+  place_windows(sweep, bands);
+  pack_weights(sweep);
   if (!sweep.is_in_place()) {
     // On every thread: which ones will take bands is not known.
     for (PerThread& own : threads_) {
@@ -202,42 +202,79 @@ void Convolver::pack_weights(const Sweep& sweep) {
   std::size_t size =
       packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
   float* weights = weights_.of(sweep.groups * size);
+  zero_spans_.clear();
+  if (classes_.size() > 1) {
+    list_zeros(sweep.taps(), sweep.from_channels, zero_spans_);
+  }
+  std::size_t zeros_size =
+      packed_size(sweep.to_channels, zero_spans_.size(), matmul_.lanes);
+  float* zeros = zeros_.of(sweep.groups * zeros_size);
   pool_.run(sweep.groups * panels, [&](std::size_t i, unsigned) {
     std::size_t group = i / panels;
     PanelCut cut = cut_panel(sweep.to_channels, matmul_.lanes, i % panels);
     const float* w = sweep.w + group * sweep.w_group + cut.first * sweep.w_made;
-    float* to = weights + group * size + cut.first * sweep.depth();
+    std::size_t width = cut.vectors * matmul_.lanes;
+    float* panel = weights + group * size + cut.first * sweep.depth();
+    float* to = panel;
     for_kernel_taps(sweep, [&](std::size_t tap) {
       matmul_.pack(w + tap * sweep.w_tap, sweep.w_read, sweep.w_made,
                    sweep.from_channels, cut, to);
-      to += sweep.from_channels * cut.vectors * matmul_.lanes;
+      to += sweep.from_channels * width;
     });
+    to = zeros + group * zeros_size + cut.first * zero_spans_.size();
+    for (const Span& span : zero_spans_) {
+      matmul_.sum_zeros(panel + static_cast<std::size_t>(span.offset) * width,
+                        span.count, width, to);
+      to += width;
+    }
   });
 }
 
 void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
-  list_taps(sweep.rows, sweep.cols, sweep.from_channels, sweep.line(), taps_);
+  classes_.clear();
+  taps_.clear();
+  window_rows_.clear();
+  result_rows_.clear();
   tap_offsets_.clear();
+  if (sweep.is_plain()) return;
   for (std::size_t tap = 0; tap < sweep.taps(); ++tap) {
     tap_offsets_.push_back(static_cast<std::ptrdiff_t>(
         tap / sweep.cols.taps * sweep.line() +
         tap % sweep.cols.taps * sweep.from_channels));
   }
+  // Few images have too few corners alike to fill a tile.
+  constexpr std::size_t kLeastImages = 4;
+  if (sweep.depthwise || bands.images < kLeastImages) {
+    return place_class(sweep, bands, {0, bands.rows}, {0, sweep.cols.windows});
+  }
+  list_ranges(sweep.rows, row_ranges_);
+  list_ranges(sweep.cols, col_ranges_);
+  for (const WindowRange& rows : row_ranges_) {
+    for (const WindowRange& cols : col_ranges_) {
+      place_class(sweep, bands, rows, cols);
+    }
+  }
+}
+
+void Convolver::place_class(const Sweep& sweep, const Bands& bands,
+                            const WindowRange& rows, const WindowRange& cols) {
+  classes_.push_back(
+      {window_rows_.size(), rows.count * cols.count, taps_.size()});
+  list_taps(sweep.rows, sweep.cols, sweep.from_channels, sweep.line(), rows,
+            cols, taps_);
   std::size_t from_image = sweep.is_in_place()
                                ? sweep.from_image()
                                : sweep.rows.extent(bands.rows) * sweep.line();
-  window_rows_.clear();
-  result_rows_.clear();
   for (std::size_t image = 0; image < bands.images; ++image) {
-    for (std::size_t row = 0; row < bands.rows; ++row) {
-      for (std::size_t col = 0; col < sweep.cols.windows; ++col) {
-        window_rows_.push_back(static_cast<std::ptrdiff_t>(
-            image * from_image + row * sweep.rows.step * sweep.line() +
-            col * sweep.cols.step * sweep.from_channels));
-        result_rows_.push_back(
-            static_cast<std::ptrdiff_t>(image * sweep.to_image()) +
-            sweep.to_offset(row, col));
-      }
+    for (std::size_t i = 0; i < rows.count * cols.count; ++i) {
+      std::size_t row = rows.first + i / cols.count;
+      std::size_t col = cols.first + i % cols.count;
+      window_rows_.push_back(static_cast<std::ptrdiff_t>(
+          image * from_image + row * sweep.rows.step * sweep.line() +
+          col * sweep.cols.step * sweep.from_channels));
+      result_rows_.push_back(
+          static_cast<std::ptrdiff_t>(image * sweep.to_image()) +
+          sweep.to_offset(row, col));
     }
   }
 }
@@ -299,12 +336,21 @@ void Convolver::multiply_band(const Sweep& sweep, const Band& band,
                   .depth = sweep.depth(),
                   .packed_v = weights_.of(sweep.groups * size) + group * size,
                   .finish = finish};
-  if (!sweep.is_plain()) {
-    product.r_rows = window_rows_.data();
-    product.c_rows = result_rows_.data();
-    product.spans = taps_.data();
+  if (sweep.is_plain()) {
+    matmul_.multiply(product, scratch_[thread].get());
+    return;
   }
-  matmul_.multiply(product, scratch_[thread].get());
+  std::size_t zeros_size =
+      packed_size(sweep.to_channels, zero_spans_.size(), matmul_.lanes);
+  product.zeros = zeros_.of(sweep.groups * zeros_size) + group * zeros_size;
+  product.zero_count = zero_spans_.size();
+  for (const Class& alike : classes_) {
+    product.r_rows = window_rows_.data() + alike.first;
+    product.c_rows = result_rows_.data() + alike.first;
+    product.spans = taps_.data() + alike.first_tap;
+    if (classes_.size() > 1) product.rows = band.images * alike.per_image;
+    matmul_.multiply(product, scratch_[thread].get());
+  }
 }
 
 }  // namespace quorate

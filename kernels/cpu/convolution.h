@@ -53,6 +53,8 @@ class Convolver {
   void pack_weights(const Sweep& sweep);
   // Where the rows of a band begin in R and in C: for all bands alike.
   void place_windows(const Sweep& sweep, const Bands& bands);
+  void place_class(const Sweep& sweep, const Bands& bands,
+                   const WindowRange& rows, const WindowRange& cols);
   void multiply_band(const Sweep& sweep, const Band& band, std::size_t group,
                      unsigned thread);
 
@@ -87,6 +89,18 @@ class Convolver {
   std::vector<PerThread> threads_;
   HostBuffer weights_;  // in panels
   HostBuffer partials_;
+  HostBuffer zeros_;  // of the same panels
+  std::vector<Span> zero_spans_;
+  // Windows of a band that see the padding alike, with their taps: they lie
+  // side by side in the tables below.
+  struct Class {
+    std::size_t first = 0;
+    std::size_t per_image = 0;
+    std::size_t first_tap = 0;  // in taps_
+  };
+  std::vector<Class> classes_;
+  std::vector<WindowRange> row_ranges_;
+  std::vector<WindowRange> col_ranges_;
   std::vector<Span> taps_;
   std::vector<std::ptrdiff_t> window_rows_;
   std::vector<std::ptrdiff_t> result_rows_;

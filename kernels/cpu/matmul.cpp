@@ -130,12 +130,15 @@ struct Multiplier {
 
   // The segments of `depth` steps from k0 on, in R with steps of r_k.
   static const Span* cut_segments(std::size_t r_k, std::size_t k0,
-                                  std::size_t depth, Span* spans) {
-    for (std::size_t k = 0; k < depth; k += kSegment) {
-      *spans++ = {static_cast<std::ptrdiff_t>((k0 + k) * r_k),
+                                  std::size_t depth,
+                                  Span (&spans)[kBlockSegments]) {
+    std::size_t n = 0;
+    for (; n < kBlockSegments && n * kSegment < depth; ++n) {
+      const std::size_t k = n * kSegment;
+      spans[n] = {static_cast<std::ptrdiff_t>((k0 + k) * r_k),
                   least(kSegment, depth - k), true};
     }
-    return spans;
+    return spans + n;
   }
 
   void run_block(const Block& block) {
@@ -242,7 +245,7 @@ struct Multiplier {
 
   // The same in the copy, i rows from its begin.
   void use_copy(const Block& block, std::size_t i, RowTile& row_tile,
-                Span* spans) const {
+                Span (&spans)[kBlockSegments]) const {
     Tile& t = row_tile.tile;
     t.rows[0] = row_scratch + i / height * packed_tile(height, block.depth);
     t.r_k = height;
@@ -268,6 +271,7 @@ struct Multiplier {
     Tile& t = row_tile.tile;
     t.v = panel.v;
     t.v_k = panel.v_k;
+    t.zeros = p.zeros ? p.zeros + panel.cut.first * p.zero_count : nullptr;
     t.last_lanes = panel.cut.cols - (panel.cut.vectors - 1) * kLanes;
     t.finishes = false;
     const TileFunction function =
@@ -336,7 +340,19 @@ void pack(const float* v, std::size_t v_k, std::size_t v_col, std::size_t depth,
   pack_panel(v, v_k, v_col, depth, panel, to);
 }
 
-constexpr MatmulKernels kTable = {multiply, pack, kLanes};
+void sum_zeros(const float* v, std::size_t depth, std::size_t width,
+               float* sum) {
+  const Vec zero = hn::Zero(kF);
+  for (std::size_t j = 0; j < width; j += kLanes) {
+    Vec acc = hn::Set(kF, -0.0F);
+    for (std::size_t k = 0; k < depth; ++k) {
+      acc = hn::MulAdd(zero, hn::LoadU(kF, v + k * width + j), acc);
+    }
+    hn::StoreU(acc, kF, sum + j);
+  }
+}
+
+constexpr MatmulKernels kTable = {multiply, pack, sum_zeros, kLanes};
 
 }  // namespace
 

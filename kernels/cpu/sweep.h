@@ -61,9 +61,25 @@ void copy_padded(const Axis& rows, const Axis& cols, const float* image,
                  std::size_t of, const ChannelRange& range, std::size_t first,
                  std::size_t lines, float* to);
 
-// The taps of a window as spans, where lines are `line` elements long.
+// Windows [first, first + count) of an axis, whose first `lead` and last
+// `trail` taps alone lie in the padding.
+struct WindowRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::size_t lead = 0;
+  std::size_t trail = 0;
+};
+// All windows, in ranges of windows that are alike.
+void list_ranges(const Axis& axis, std::vector<WindowRange>& ranges);
+
+// Adds the taps of windows of these ranges as spans, where lines are `line`
+// elements long. Those in the padding are spans of zeros.
 void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
-               std::size_t line, std::vector<Span>& spans);
+               std::size_t line, const WindowRange& row_range,
+               const WindowRange& col_range, std::vector<Span>& spans);
+// The steps that spans of zeros may have, in the order of their numbers.
+void list_zeros(std::size_t taps, std::size_t channels,
+                std::vector<Span>& spans);
 
 // Bands of each thread, for all to end at about the same time.
 inline constexpr std::size_t kBandsPerThread = 4;

@@ -40,6 +40,7 @@ struct Tile {
   const Span* end;
   const float* v;  // V(k,j) is v[k * v_k + j]
   std::size_t v_k;
+  const float* zeros;  // Product::zeros of the panel
   // What will be needed soon, asked for at every step along k.
   const float* ahead;
   std::size_t ahead_k;
@@ -90,6 +91,22 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
       step([&](std::size_t i) HWY_ATTR { return rows[i][k]; });
     }
   }
+}
+
+template <std::size_t kRows, std::size_t kVectors>
+HWY_INLINE void add_zeros(const Tile& t, const Span& span, const float*& v,
+                          Vec (&acc)[kRows][kVectors]) {
+  const float* zeros =
+      t.zeros + static_cast<std::size_t>(span.zeros) * kVectors * kLanes;
+#pragma GCC unroll 4
+  for (std::size_t u = 0; u < kVectors; ++u) {
+    const Vec zero = hn::LoadU(kF, zeros + u * kLanes);
+#pragma GCC unroll 32
+    for (std::size_t i = 0; i < kRows; ++i) {
+      acc[i][u] = hn::Add(acc[i][u], zero);
+    }
+  }
+  v += span.count * t.v_k;
 }
 
 // Unrolled: sums that a loop indexes would leave the registers.
@@ -156,7 +173,11 @@ void make_tile(const Tile& t) {
     }
     bool ended = false;
     while (!ended) {
-      sum_span<kAlongRows>(t, *span, v, ahead, acc);
+      if (span->zeros < 0) {
+        sum_span<kAlongRows>(t, *span, v, ahead, acc);
+      } else {
+        add_zeros(t, *span, v, acc);
+      }
       ended = span->ends_segment;
       ++span;
     }

@@ -169,6 +169,10 @@ TEST_CASE("convolutions of adversarial inputs agree") {
     check_convolution({{1, 7, 5, 3}, 3, 3, 18, 1}, kind);
     check_convolution({{2, 9, 11, 8}, 3, 3, 10, 1, 2, 2}, kind);
     check_convolution({{1, 8, 9, 18}, 3, 3, 18, 1, 1, 18}, kind);
+    // Images enough for windows to be sorted by the padding that they see.
+    check_convolution({{9, 4, 4, 30}, 3, 3, 20, 1}, kind);
+    check_convolution({{7, 2, 3, 37}, 5, 5, 9, 2}, kind);
+    check_convolution({{13, 5, 4, 12}, 3, 4, 36, 2, 2, 2}, kind);
   }
 }
 
