@@ -242,9 +242,7 @@ void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
         tap / sweep.cols.taps * sweep.line() +
         tap % sweep.cols.taps * sweep.from_channels));
   }
-  // Few images have too few corners alike to fill a tile.
-  constexpr std::size_t kLeastImages = 4;
-  if (sweep.depthwise || bands.images < kLeastImages) {
+  if (sweep.depthwise || bands.per_image > 1) {
     return place_class(sweep, bands, {0, bands.rows}, {0, sweep.cols.windows});
   }
   list_ranges(sweep.rows, row_ranges_);
@@ -254,6 +252,7 @@ void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
       place_class(sweep, bands, rows, cols);
     }
   }
+  for (PerThread& own : threads_) own.classes.reserve(classes_.size());
 }
 
 void Convolver::place_class(const Sweep& sweep, const Bands& bands,
@@ -344,13 +343,19 @@ void Convolver::multiply_band(const Sweep& sweep, const Band& band,
       packed_size(sweep.to_channels, zero_spans_.size(), matmul_.lanes);
   product.zeros = zeros_.of(sweep.groups * zeros_size) + group * zeros_size;
   product.zero_count = zero_spans_.size();
+  product.r_rows = window_rows_.data();
+  product.c_rows = result_rows_.data();
+  std::vector<RowClass>& classes = threads_[thread].classes;
+  classes.clear();
   for (const Class& alike : classes_) {
-    product.r_rows = window_rows_.data() + alike.first;
-    product.c_rows = result_rows_.data() + alike.first;
-    product.spans = taps_.data() + alike.first_tap;
-    if (classes_.size() > 1) product.rows = band.images * alike.per_image;
-    matmul_.multiply(product, scratch_[thread].get());
+    classes.push_back(
+        {alike.first,
+         classes_.size() == 1 ? windows : band.images * alike.per_image,
+         taps_.data() + alike.first_tap});
   }
+  product.classes = classes.data();
+  product.class_count = classes.size();
+  matmul_.multiply(product, scratch_[thread].get());
 }
 
 }  // namespace quorate

@@ -39,6 +39,7 @@ class Convolver {
   struct PerThread {
     HostBuffer lines;   // padded
     HostBuffer packed;  // gradients of the output, in panels
+    std::vector<RowClass> classes;
     std::vector<Span> pixels;
     std::vector<std::ptrdiff_t> rows;
   };

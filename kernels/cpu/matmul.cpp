@@ -80,13 +80,15 @@ struct RowTile {
 
 struct Multiplier {
   const Product& p;
-  std::size_t height;  // of a row tile
+  std::size_t most_height;  // of a row tile
+  std::size_t height;       // of those that are made now
   bool along_rows;
   float* row_scratch;
   float* panel_scratch;
 
   Multiplier(const Product& product, float* scratch)
       : p(product),
+        most_height(0),
         height(0),
         along_rows(product.r_rows == nullptr && product.r_row == 1 &&
                    product.r_k != 1),
@@ -94,27 +96,13 @@ struct Multiplier {
         panel_scratch(scratch + kRowScratch) {
     const std::size_t vectors = (p.cols + kLanes - 1) / kLanes;
     const std::size_t panels = panel_count(p.cols, kLanes);
-    const std::size_t most =
-        tile_rows(along_rows, (vectors + panels - 1) / panels);
-    // Tiles as equal as may be: the last should not be a sliver.
-    const std::size_t tiles = (p.rows + most - 1) / most;
-    height = (p.rows + tiles - 1) / tiles;
+    most_height = tile_rows(along_rows, (vectors + panels - 1) / panels);
   }
 
   void run() {
-    const Span* span = p.spans;
     const std::size_t step = block_depth();
     for (std::size_t k0 = 0; k0 < p.depth; k0 += step) {
-      Block block{k0, least(step, p.depth - k0), span, span};
-      Span whole[kBlockSegments];
-      if (p.spans) {
-        for (std::size_t n = 0; n < block.depth; ++span) n += span->count;
-        block.end = span;
-      } else {
-        block.spans = whole;
-        block.end = cut_segments(p.r_k, k0, block.depth, whole);
-      }
-      run_block(block);
+      run_block(k0, least(step, p.depth - k0));
     }
   }
 
@@ -141,7 +129,8 @@ struct Multiplier {
     return spans + n;
   }
 
-  void run_block(const Block& block) {
+  void run_block(std::size_t k0, std::size_t depth) {
+    Block block{k0, depth, nullptr, nullptr};
     const std::size_t count = panel_count(p.cols, kLanes);
     for (std::size_t i = 0; i < count;) {
       Panel panels[kBlockPanels];
@@ -155,7 +144,7 @@ struct Multiplier {
         width += cut.vectors * kLanes;
       }
       if (packs()) pack_panels(block, panels, used);
-      run_rows(block, panels, used);
+      run_classes(block, panels, used);
     }
   }
 
@@ -202,12 +191,39 @@ struct Multiplier {
   }
 
   // All rows of C against some panels.
-  void run_rows(const Block& block, const Panel* panels, std::size_t count) {
+  void run_classes(Block& block, const Panel* panels, std::size_t count) {
+    if (!p.classes) {
+      Span whole[kBlockSegments];
+      block.spans = whole;
+      block.end = cut_segments(p.r_k, block.k0, block.depth, whole);
+      return run_rows(block, panels, count, 0, p.rows);
+    }
+    for (std::size_t n = 0; n < p.class_count; ++n) {
+      const RowClass& alike = p.classes[n];
+      block.spans = after_steps(alike.spans, block.k0);
+      block.end = after_steps(block.spans, block.depth);
+      run_rows(block, panels, count, alike.first, alike.first + alike.rows);
+    }
+  }
+
+  static const Span* after_steps(const Span* spans, std::size_t steps) {
+    for (std::size_t n = 0; n < steps; ++spans) n += spans->count;
+    return spans;
+  }
+
+  // Rows [first_row, end_row) of C.
+  void run_rows(const Block& block, const Panel* panels, std::size_t count,
+                std::size_t first_row, std::size_t end_row) {
+    if (first_row == end_row) return;
+    // Tiles as equal as may be: the last should not be a sliver.
+    const std::size_t least_tiles =
+        (end_row - first_row + most_height - 1) / most_height;
+    height = (end_row - first_row + least_tiles - 1) / least_tiles;
     const bool copies =
         along_rows && p.r_k >= kFarApart && count > 1 && block.depth > 64;
     const std::size_t tiles = copies ? kBlockRows / height : 1;
-    for (std::size_t i0 = 0; i0 < p.rows; i0 += tiles * height) {
-      const std::size_t end = least(p.rows, i0 + tiles * height);
+    for (std::size_t i0 = first_row; i0 < end_row; i0 += tiles * height) {
+      const std::size_t end = least(end_row, i0 + tiles * height);
       if (copies) {
         pack_along(p.r + i0, p.r_k, block.spans, block.end, end - i0, height,
                    block.depth, row_scratch);

@@ -23,6 +23,14 @@ struct Span {
   std::ptrdiff_t zeros = -1;
 };
 
+// Rows of R that have their steps along k in the same spans: of `depth` steps
+// in all.
+struct RowClass {
+  std::size_t first = 0;
+  std::size_t rows = 0;
+  const Span* spans = nullptr;
+};
+
 // What happens to the sums before they are stored, in this order.
 struct Finish {
   const float* bias = nullptr;    // one per column of the matrix in memory
@@ -46,10 +54,12 @@ struct Product {
   std::size_t cols = 0;
   std::size_t depth = 0;  // at least 1
   // If set: what takes the place of i * r_row (then r_k is 1), of i * c_row
-  // (then c_col is 1), and of k * r_k: the spans, of `depth` steps in all.
+  // (then c_col is 1), and of k * r_k: classes of rows, which are
+  // computed, and others are not.
   const std::ptrdiff_t* r_rows = nullptr;
   const std::ptrdiff_t* c_rows = nullptr;
-  const Span* spans = nullptr;
+  const RowClass* classes = nullptr;
+  std::size_t class_count = 0;
   // If set: V in panels (cut_panels), each with all its depth.
   const float* packed_v = nullptr;
   // For spans of zeros, in panels as packed_v: zero_count rows, each the sum

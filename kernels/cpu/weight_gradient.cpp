@@ -122,6 +122,7 @@ void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
   }
   const float* gradients =
       place_gradients(n, slice, segment.first, segment.count, thread);
+  RowClass all{0, rows.size(), segment.spans};
   std::size_t dw_line = n.kernel_width * n.in_channels() * n.out.channels;
   for (std::size_t row = 0; row < n.kernel_height; ++row) {
     matmul_.multiply(
@@ -134,7 +135,8 @@ void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
          .cols = n.out_channels(),
          .depth = segment.count,
          .c_rows = rows.data(),
-         .spans = segment.spans,
+         .classes = &all,
+         .class_count = 1,
          .packed_v = gradients,
          .continues = segment.continues},
         scratch_[thread].get());
