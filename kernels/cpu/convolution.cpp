@@ -203,7 +203,10 @@ void Convolver::pack_weights(const Sweep& sweep) {
       packed_size(sweep.to_channels, sweep.depth(), matmul_.lanes);
   float* weights = weights_.of(sweep.groups * size);
   zero_spans_.clear();
-  if (classes_.size() > 1) {
+  bool has_zeros =
+      std::any_of(taps_.begin(), taps_.end(),
+                  [](const Span& span) { return span.zeros >= 0; });
+  if (has_zeros) {
     list_zeros(sweep.taps(), sweep.from_channels, zero_spans_);
   }
   std::size_t zeros_size =
