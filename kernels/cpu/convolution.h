@@ -32,7 +32,6 @@ class Convolver {
                        const float* dy, float* dw);
 
  private:
-  struct Sweep;
   struct Slice;
   struct Segment;
 

@@ -22,6 +22,7 @@
 
 #if HWY_TARGET != HWY_STATIC_TARGET
 #include "kernels/cpu/packing-inl.h"
+#include "kernels/cpu/result-inl.h"
 #include "kernels/cpu/tile-inl.h"
 #endif
 
@@ -56,26 +57,12 @@ std::size_t least(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
 
-struct Panel {
-  PanelCut cut;
-  const float* v;
-  std::size_t v_k;
-  float* packed;  // null: V is read in place
-};
-
 // Some steps along k, for all of C.
 struct Block {
   std::size_t k0;
   std::size_t depth;
   const Span* spans;
   const Span* end;
-};
-
-// A row tile: where R is read for it, in `tile`; its place in C.
-struct RowTile {
-  Tile tile;
-  std::size_t first;
-  std::size_t count;
 };
 
 struct Multiplier {
@@ -234,7 +221,8 @@ struct Multiplier {
         if (copies) use_copy(block, i - i0, row_tile, whole);
         for (std::size_t n = 0; n < count; ++n) {
           look_ahead(block, i, n, count, row_tile.tile);
-          make(block, row_tile, panels[n]);
+          make(p, along_rows, block.k0 + block.depth == p.depth, row_tile,
+               panels[n]);
         }
       }
     }
@@ -281,69 +269,6 @@ struct Multiplier {
     const std::size_t share = height * p.r_row / count;
     t.ahead = p.r + (i + height) * p.r_row + n * share;
     t.ahead_k = (share + block.depth - 1) / block.depth;
-  }
-
-  void make(const Block& block, RowTile& row_tile, const Panel& panel) const {
-    Tile& t = row_tile.tile;
-    t.v = panel.v;
-    t.v_k = panel.v_k;
-    t.zeros = p.zeros ? p.zeros + panel.cut.first * p.zero_count : nullptr;
-    t.last_lanes = panel.cut.cols - (panel.cut.vectors - 1) * kLanes;
-    t.finishes = false;
-    const TileFunction function =
-        along_rows ? pick_tile<true>(row_tile.count, panel.cut.vectors)
-                   : pick_tile<false>(row_tile.count, panel.cut.vectors);
-    if (p.c_col != 1) return make_across(block, row_tile, panel, function);
-    const Finish& f = p.finish;
-    t.finishes =
-        block.k0 + block.depth == p.depth && (f.bias || f.addend || f.relu);
-    t.bias = f.bias ? f.bias + panel.cut.first : nullptr;
-    t.addend[0] = nullptr;
-    t.relu = f.relu;
-    for (std::size_t n = 0; n < row_tile.count; ++n) {
-      const std::size_t i = row_tile.first + n;
-      const std::ptrdiff_t at =
-          (p.c_rows ? p.c_rows[i] : static_cast<std::ptrdiff_t>(i * p.c_row)) +
-          static_cast<std::ptrdiff_t>(panel.cut.first);
-      t.c[n] = p.c + at;
-      if (f.addend) t.addend[n] = f.addend + at;
-    }
-    function(t);
-  }
-
-  // The tile where C is stored along its columns: in a buffer.
-  void make_across(const Block& block, RowTile& row_tile, const Panel& panel,
-                   TileFunction function) const {
-    Tile& t = row_tile.tile;
-    const std::size_t width = panel.cut.vectors * kLanes;
-    HWY_ALIGN float buffer[kMostRows * kMostVectors * kLanes];
-    for (std::size_t n = 0; n < row_tile.count; ++n)
-      t.c[n] = buffer + n * width;
-    const std::size_t at = row_tile.first + panel.cut.first * p.c_col;
-    float* c = p.c + at;
-    if (t.continues) {
-      transpose(c, p.c_col, panel.cut.cols, row_tile.count, buffer, width);
-    }
-    function(t);
-    transpose(buffer, width, row_tile.count, panel.cut.cols, c, p.c_col);
-    if (block.k0 + block.depth == p.depth) {
-      finish_across(c, at, row_tile, panel.cut.cols);
-    }
-  }
-
-  void finish_across(float* c, std::size_t at, const RowTile& row_tile,
-                     std::size_t cols) const {
-    const Finish& f = p.finish;
-    if (!f.bias && !f.addend && !f.relu) return;
-    for (std::size_t j = 0; j < cols; ++j) {
-      for (std::size_t n = 0; n < row_tile.count; ++n) {
-        float value = c[j * p.c_col + n];
-        if (f.bias) value = value + f.bias[row_tile.first + n];
-        if (f.addend) value = value + f.addend[at + j * p.c_col + n];
-        if (f.relu) value = value <= 0.0F ? 0.0F : value;
-        c[j * p.c_col + n] = value;
-      }
-    }
   }
 };
 
