@@ -22,6 +22,7 @@
 
 #if HWY_TARGET != HWY_STATIC_TARGET
 #include "kernels/cpu/packing-inl.h"
+#include "kernels/cpu/result-inl.h"
 #include "kernels/cpu/tile-inl.h"
 #endif
 
@@ -30,10 +31,11 @@ namespace quorate::HWY_NAMESPACE {
 #if HWY_TARGET != HWY_STATIC_TARGET
 namespace {
 
-// Along k, of a packed panel: whole segments, small enough for a block of
-// panels to stay in the second-level cache.
-constexpr std::size_t kBlockSegments = 2;
-constexpr std::size_t kBlockDepth = kBlockSegments * kSegment;
+// Elements of V packed at a time: they stay in the second-level cache.
+constexpr std::size_t kBlockElements = 512 * (kWide ? 384 : 256);
+// Steps along k that are taken at a time, whole segments.
+constexpr std::size_t kBlockSegments = 5;
+constexpr std::size_t kMostDepth = kBlockSegments * kSegment;
 // Columns packed at a time: a row tile of R is read for all of them from the
 // first-level cache.
 constexpr std::size_t kBlockCols = kWide ? 384 : 256;
@@ -45,20 +47,15 @@ constexpr std::size_t kPackRows = 24;
 // Steps of R so many elements apart fall on few lines of a cache.
 constexpr std::size_t kFarApart = 192;
 
-constexpr std::size_t kPanelScratch = kBlockDepth * kBlockCols;
-constexpr std::size_t kRowScratch = kBlockDepth * kBlockRows;
-static_assert(kPanelScratch + kRowScratch <= kMatmulScratch);
+// More elements of R than these come from beyond the second-level cache.
+constexpr std::size_t kFarElements = 1 << 18;
+
+constexpr std::size_t kRowScratch = packed_tile(1, kMostDepth) * kBlockRows;
+static_assert(kBlockElements + kRowScratch <= kMatmulScratch);
 
 std::size_t least(std::size_t a, std::size_t b) {
   return a < b ? a : b;
 }
-
-struct Panel {
-  PanelCut cut;
-  const float* v;
-  std::size_t v_k;
-  float* packed;  // null: V is read in place
-};
 
 // Some steps along k, for all of C.
 struct Block {
@@ -68,22 +65,17 @@ struct Block {
   const Span* end;
 };
 
-// A row tile: where R is read for it, in `tile`; its place in C.
-struct RowTile {
-  Tile tile;
-  std::size_t first;
-  std::size_t count;
-};
-
 struct Multiplier {
   const Product& p;
-  std::size_t height;  // of a row tile
+  std::size_t most_height;  // of a row tile
+  std::size_t height;       // of those that are made now
   bool along_rows;
   float* row_scratch;
   float* panel_scratch;
 
   Multiplier(const Product& product, float* scratch)
       : p(product),
+        most_height(0),
         height(0),
         along_rows(product.r_rows == nullptr && product.r_row == 1 &&
                    product.r_k != 1),
@@ -91,40 +83,41 @@ struct Multiplier {
         panel_scratch(scratch + kRowScratch) {
     const std::size_t vectors = (p.cols + kLanes - 1) / kLanes;
     const std::size_t panels = panel_count(p.cols, kLanes);
-    const std::size_t most =
-        tile_rows(along_rows, (vectors + panels - 1) / panels);
-    // Tiles as equal as may be: the last should not be a sliver.
-    const std::size_t tiles = (p.rows + most - 1) / most;
-    height = (p.rows + tiles - 1) / tiles;
+    most_height = tile_rows(along_rows, (vectors + panels - 1) / panels);
   }
 
   void run() {
-    const Span* span = p.spans;
-    for (std::size_t k0 = 0; k0 < p.depth; k0 += kBlockDepth) {
-      Block block{k0, least(kBlockDepth, p.depth - k0), span, span};
-      Span whole[kBlockSegments];
-      if (p.spans) {
-        for (std::size_t n = 0; n < block.depth; ++span) n += span->count;
-        block.end = span;
-      } else {
-        block.spans = whole;
-        block.end = cut_segments(p.r_k, k0, block.depth, whole);
-      }
-      run_block(block);
+    const std::size_t step = block_depth();
+    for (std::size_t k0 = 0; k0 < p.depth; k0 += step) {
+      run_block(k0, least(step, p.depth - k0));
     }
+  }
+
+  // The fewer columns, the more steps at a time; all blocks alike.
+  std::size_t block_depth() const {
+    const std::size_t cols = (p.cols + kLanes - 1) / kLanes * kLanes;
+    const std::size_t segments = (p.depth + kSegment - 1) / kSegment;
+    const std::size_t most =
+        least(kMostDepth, kBlockElements / least(cols, kBlockCols)) / kSegment;
+    const std::size_t blocks = (segments + most - 1) / most;
+    return (segments + blocks - 1) / blocks * kSegment;
   }
 
   // The segments of `depth` steps from k0 on, in R with steps of r_k.
   static const Span* cut_segments(std::size_t r_k, std::size_t k0,
-                                  std::size_t depth, Span* spans) {
-    for (std::size_t k = 0; k < depth; k += kSegment) {
-      *spans++ = {static_cast<std::ptrdiff_t>((k0 + k) * r_k),
+                                  std::size_t depth,
+                                  Span (&spans)[kBlockSegments]) {
+    std::size_t n = 0;
+    for (; n < kBlockSegments && n * kSegment < depth; ++n) {
+      const std::size_t k = n * kSegment;
+      spans[n] = {static_cast<std::ptrdiff_t>((k0 + k) * r_k),
                   least(kSegment, depth - k), true};
     }
-    return spans;
+    return spans + n;
   }
 
-  void run_block(const Block& block) {
+  void run_block(std::size_t k0, std::size_t depth) {
+    Block block{k0, depth, nullptr, nullptr};
     const std::size_t count = panel_count(p.cols, kLanes);
     for (std::size_t i = 0; i < count;) {
       Panel panels[kBlockPanels];
@@ -138,7 +131,7 @@ struct Multiplier {
         width += cut.vectors * kLanes;
       }
       if (packs()) pack_panels(block, panels, used);
-      run_rows(block, panels, used);
+      run_classes(block, panels, used);
     }
   }
 
@@ -185,12 +178,39 @@ struct Multiplier {
   }
 
   // All rows of C against some panels.
-  void run_rows(const Block& block, const Panel* panels, std::size_t count) {
+  void run_classes(Block& block, const Panel* panels, std::size_t count) {
+    if (!p.classes) {
+      Span whole[kBlockSegments];
+      block.spans = whole;
+      block.end = cut_segments(p.r_k, block.k0, block.depth, whole);
+      return run_rows(block, panels, count, 0, p.rows);
+    }
+    for (std::size_t n = 0; n < p.class_count; ++n) {
+      const RowClass& alike = p.classes[n];
+      block.spans = after_steps(alike.spans, block.k0);
+      block.end = after_steps(block.spans, block.depth);
+      run_rows(block, panels, count, alike.first, alike.first + alike.rows);
+    }
+  }
+
+  static const Span* after_steps(const Span* spans, std::size_t steps) {
+    for (std::size_t n = 0; n < steps; ++spans) n += spans->count;
+    return spans;
+  }
+
+  // Rows [first_row, end_row) of C.
+  void run_rows(const Block& block, const Panel* panels, std::size_t count,
+                std::size_t first_row, std::size_t end_row) {
+    if (first_row == end_row) return;
+    // Tiles as equal as may be: the last should not be a sliver.
+    const std::size_t least_tiles =
+        (end_row - first_row + most_height - 1) / most_height;
+    height = (end_row - first_row + least_tiles - 1) / least_tiles;
     const bool copies =
         along_rows && p.r_k >= kFarApart && count > 1 && block.depth > 64;
     const std::size_t tiles = copies ? kBlockRows / height : 1;
-    for (std::size_t i0 = 0; i0 < p.rows; i0 += tiles * height) {
-      const std::size_t end = least(p.rows, i0 + tiles * height);
+    for (std::size_t i0 = first_row; i0 < end_row; i0 += tiles * height) {
+      const std::size_t end = least(end_row, i0 + tiles * height);
       if (copies) {
         pack_along(p.r + i0, p.r_k, block.spans, block.end, end - i0, height,
                    block.depth, row_scratch);
@@ -200,7 +220,9 @@ struct Multiplier {
         RowTile row_tile = place_rows(block, i, least(height, end - i));
         if (copies) use_copy(block, i - i0, row_tile, whole);
         for (std::size_t n = 0; n < count; ++n) {
-          make(block, row_tile, panels[n]);
+          look_ahead(block, i, n, count, row_tile.tile);
+          make(p, along_rows, block.k0 + block.depth == p.depth, row_tile,
+               panels[n]);
         }
       }
     }
@@ -227,74 +249,26 @@ struct Multiplier {
 
   // The same in the copy, i rows from its begin.
   void use_copy(const Block& block, std::size_t i, RowTile& row_tile,
-                Span* spans) const {
+                Span (&spans)[kBlockSegments]) const {
     Tile& t = row_tile.tile;
-    t.rows[0] = row_scratch + i * block.depth;
+    t.rows[0] = row_scratch + i / height * packed_tile(height, block.depth);
     t.r_k = height;
     t.spans = spans;
     t.end = cut_segments(height, 0, block.depth, spans);
   }
 
-  void make(const Block& block, RowTile& row_tile, const Panel& panel) const {
-    Tile& t = row_tile.tile;
-    t.v = panel.v;
-    t.v_k = panel.v_k;
-    t.last_lanes = panel.cut.cols - (panel.cut.vectors - 1) * kLanes;
-    t.finishes = false;
-    const TileFunction function =
-        along_rows ? pick_tile<true>(row_tile.count, panel.cut.vectors)
-                   : pick_tile<false>(row_tile.count, panel.cut.vectors);
-    if (p.c_col != 1) return make_across(block, row_tile, panel, function);
-    const Finish& f = p.finish;
-    t.finishes =
-        block.k0 + block.depth == p.depth && (f.bias || f.addend || f.relu);
-    t.bias = f.bias ? f.bias + panel.cut.first : nullptr;
-    t.addend[0] = nullptr;
-    t.relu = f.relu;
-    for (std::size_t n = 0; n < row_tile.count; ++n) {
-      const std::size_t i = row_tile.first + n;
-      const std::ptrdiff_t at =
-          (p.c_rows ? p.c_rows[i] : static_cast<std::ptrdiff_t>(i * p.c_row)) +
-          static_cast<std::ptrdiff_t>(panel.cut.first);
-      t.c[n] = p.c + at;
-      if (f.addend) t.addend[n] = f.addend + at;
+  // Panel n of `count` asks for its share of the next row tile of R.
+  void look_ahead(const Block& block, std::size_t i, std::size_t n,
+                  std::size_t count, Tile& t) const {
+    t.ahead = t.rows[0];
+    t.ahead_k = 0;
+    if (along_rows || p.r_rows || p.r_row > 2 * block.depth ||
+        p.rows * p.r_row < kFarElements || i + 2 * height > p.rows) {
+      return;
     }
-    function(t);
-  }
-
-  // The tile where C is stored along its columns: in a buffer.
-  void make_across(const Block& block, RowTile& row_tile, const Panel& panel,
-                   TileFunction function) const {
-    Tile& t = row_tile.tile;
-    const std::size_t width = panel.cut.vectors * kLanes;
-    HWY_ALIGN float buffer[kMostRows * kMostVectors * kLanes];
-    for (std::size_t n = 0; n < row_tile.count; ++n)
-      t.c[n] = buffer + n * width;
-    const std::size_t at = row_tile.first + panel.cut.first * p.c_col;
-    float* c = p.c + at;
-    if (t.continues) {
-      transpose(c, p.c_col, panel.cut.cols, row_tile.count, buffer, width);
-    }
-    function(t);
-    transpose(buffer, width, row_tile.count, panel.cut.cols, c, p.c_col);
-    if (block.k0 + block.depth == p.depth) {
-      finish_across(c, at, row_tile, panel.cut.cols);
-    }
-  }
-
-  void finish_across(float* c, std::size_t at, const RowTile& row_tile,
-                     std::size_t cols) const {
-    const Finish& f = p.finish;
-    if (!f.bias && !f.addend && !f.relu) return;
-    for (std::size_t j = 0; j < cols; ++j) {
-      for (std::size_t n = 0; n < row_tile.count; ++n) {
-        float value = c[j * p.c_col + n];
-        if (f.bias) value = value + f.bias[row_tile.first + n];
-        if (f.addend) value = value + f.addend[at + j * p.c_col + n];
-        if (f.relu) value = value <= 0.0F ? 0.0F : value;
-        c[j * p.c_col + n] = value;
-      }
-    }
+    const std::size_t share = height * p.r_row / count;
+    t.ahead = p.r + (i + height) * p.r_row + n * share;
+    t.ahead_k = (share + block.depth - 1) / block.depth;
   }
 };
 
@@ -307,7 +281,19 @@ void pack(const float* v, std::size_t v_k, std::size_t v_col, std::size_t depth,
   pack_panel(v, v_k, v_col, depth, panel, to);
 }
 
-constexpr MatmulKernels kTable = {multiply, pack, kLanes};
+void sum_zeros(const float* v, std::size_t depth, std::size_t width,
+               float* sum) {
+  const Vec zero = hn::Zero(kF);
+  for (std::size_t j = 0; j < width; j += kLanes) {
+    Vec acc = hn::Set(kF, -0.0F);
+    for (std::size_t k = 0; k < depth; ++k) {
+      acc = hn::MulAdd(zero, hn::LoadU(kF, v + k * width + j), acc);
+    }
+    hn::StoreU(acc, kF, sum + j);
+  }
+}
+
+constexpr MatmulKernels kTable = {multiply, pack, sum_zeros, kLanes};
 
 }  // namespace
 

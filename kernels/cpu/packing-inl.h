@@ -92,31 +92,30 @@ void pack_panel(const float* v, std::size_t v_k, std::size_t v_col,
   }
 }
 
-// A stretch of 0 < count <= kMostRows floats, without a call.
-HWY_INLINE void copy_few(const float* from, std::size_t count, float* to) {
-  const std::size_t lanes = count < kLanes ? count : kLanes;
-  store_lanes(load_lanes(from, lanes), lanes, to);
-  if (count > kLanes) {
-    store_lanes(load_lanes(from + kLanes, count - kLanes), count - kLanes,
-                to + kLanes);
-  }
+// Elements of a packed tile of R.
+constexpr std::size_t packed_tile(std::size_t height, std::size_t depth) {
+  return height * depth + kLanes;
 }
 
 // Rows of R stored along i, for the spans of `depth` steps: tile after tile of
 // `height` rows (the last may have fewer), each with the rows of a step side
-// by side.
+// by side. Whole vectors are stored; the next step overwrites what is too much.
 void pack_along(const float* r, std::size_t r_k, const Span* spans,
                 const Span* end, std::size_t rows, std::size_t height,
                 std::size_t depth, float* to) {
+  const std::size_t tile = packed_tile(height, depth);
   for (const Span* span = spans; span != end; ++span) {
     const float* from = r + span->offset;
-    for (std::size_t n = 0; n < span->count; ++n, from += r_k) {
+    for (std::size_t n = 0; n < span->count; ++n, from += r_k, to += height) {
       prefetch(from + kRowsAhead * r_k, rows);
-      for (std::size_t i = 0; i < rows; i += height) {
-        const std::size_t count = rows - i < height ? rows - i : height;
-        copy_few(from + i, count, to + i * depth);
+      float* row = to;
+      for (std::size_t i = 0; i < rows; i += height, row += tile) {
+        for (std::size_t j = 0; j < height && i + j < rows; j += kLanes) {
+          const std::size_t lanes = rows - i - j;
+          hn::StoreU(load_lanes(from + i + j, lanes < kLanes ? lanes : kLanes),
+                     kF, row + j);
+        }
       }
-      to += height;
     }
   }
 }

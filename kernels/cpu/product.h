@@ -18,6 +18,17 @@ struct Span {
   std::ptrdiff_t offset = 0;  // in R, of the first
   std::size_t count = 0;      // at least 1
   bool ends_segment = false;
+  // If not negative: R is +0 at all its steps, and adding row `zeros` of
+  // Product::zeros has the same effect as they have.
+  std::ptrdiff_t zeros = -1;
+};
+
+// Rows of R that have their steps along k in the same spans: of `depth` steps
+// in all.
+struct RowClass {
+  std::size_t first = 0;
+  std::size_t rows = 0;
+  const Span* spans = nullptr;
 };
 
 // What happens to the sums before they are stored, in this order.
@@ -43,12 +54,18 @@ struct Product {
   std::size_t cols = 0;
   std::size_t depth = 0;  // at least 1
   // If set: what takes the place of i * r_row (then r_k is 1), of i * c_row
-  // (then c_col is 1), and of k * r_k: the spans, of `depth` steps in all.
+  // (then c_col is 1), and of k * r_k: classes of rows, which are
+  // computed, and others are not.
   const std::ptrdiff_t* r_rows = nullptr;
   const std::ptrdiff_t* c_rows = nullptr;
-  const Span* spans = nullptr;
+  const RowClass* classes = nullptr;
+  std::size_t class_count = 0;
   // If set: V in panels (cut_panels), each with all its depth.
   const float* packed_v = nullptr;
+  // For spans of zeros, in panels as packed_v: zero_count rows, each the sum
+  // of such a span that starts with -0.
+  const float* zeros = nullptr;
+  std::size_t zero_count = 0;
   bool continues = false;  // C holds the sum over the segments before
   Finish finish{};
 };
@@ -95,6 +112,11 @@ struct MatmulKernels {
   // V(k,j) is v[k * v_k + j * v_col] for the panel's first column j = 0.
   void (*pack)(const float* v, std::size_t v_k, std::size_t v_col,
                std::size_t depth, const PanelCut& panel, float* to);
+  // sum (width) = the sum over `depth` rows v of a packed panel, each times +0,
+  // that starts with -0. It is -0, +0 or NaN. Added to any number it gives what
+  // the products would, one by one: they change nothing but -0, or all to NaN.
+  void (*sum_zeros)(const float* v, std::size_t depth, std::size_t width,
+                    float* sum);
   std::size_t lanes;  // of a vector
 };
 const MatmulKernels& matmul_kernels(InstructionSet set);

@@ -12,8 +12,6 @@ using Index = std::ptrdiff_t;
 // fewer, the weights would be read too often.
 constexpr std::size_t kBandElements = 1 << 16;
 constexpr std::size_t kBandWindows = 256;
-// Bands of each thread, for all to end at about the same time.
-constexpr std::size_t kBandsPerThread = 4;
 
 std::size_t ceil_div(std::size_t a, std::size_t b) {
   return (a + b - 1) / b;
@@ -109,22 +107,70 @@ void copy_padded(const Axis& rows, const Axis& cols, const float* image,
   }
 }
 
-void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
-               std::size_t line, std::vector<Span>& spans) {
-  spans.clear();
-  std::size_t to_end = kSegment;  // of the segment
-  for (std::size_t row = 0; row < rows.taps; ++row) {
-    std::size_t size = cols.taps * channels;
-    for (std::size_t at = 0; at < size;) {
-      std::size_t count = std::min(size - at, to_end);
-      to_end -= count;
-      spans.push_back(
-          {static_cast<Index>(row * line + at), count, to_end == 0});
-      if (to_end == 0) to_end = kSegment;
-      at += count;
+void list_ranges(const Axis& axis, std::vector<WindowRange>& ranges) {
+  ranges.clear();
+  auto taps = static_cast<Index>(axis.taps);
+  for (std::size_t i = 0; i < axis.windows; ++i) {
+    // Of the window, in the image.
+    Index first = static_cast<Index>(i * axis.step) - axis.before;
+    Index lead = std::clamp<Index>(-first, 0, taps);
+    Index trail = std::clamp<Index>(
+        first + taps - static_cast<Index>(axis.from), 0, taps - lead);
+    WindowRange range{i, 1, static_cast<std::size_t>(lead),
+                      static_cast<std::size_t>(trail)};
+    if (!ranges.empty() && ranges.back().lead == range.lead &&
+        ranges.back().trail == range.trail) {
+      ++ranges.back().count;
+    } else {
+      ranges.push_back(range);
     }
   }
-  if (!spans.empty()) spans.back().ends_segment = true;
+}
+
+void list_zeros(std::size_t taps, std::size_t channels,
+                std::vector<Span>& spans) {
+  spans.clear();
+  for (std::size_t k = 0; k < taps * channels;) {
+    std::size_t end =
+        std::min((k / channels + 1) * channels, (k / kSegment + 1) * kSegment);
+    spans.push_back({static_cast<Index>(k), end - k});
+    k = end;
+  }
+}
+
+void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
+               std::size_t line, const WindowRange& row_range,
+               const WindowRange& col_range, std::vector<Span>& spans) {
+  auto is_padding = [](const Axis& axis, const WindowRange& range,
+                       std::size_t tap) {
+    return tap < range.lead || tap >= axis.taps - range.trail;
+  };
+  std::size_t depth = rows.taps * cols.taps * channels;
+  Index zeros = 0;
+  std::size_t first = spans.size();
+  for (std::size_t k = 0; k < depth; ++zeros) {
+    std::size_t row = k / channels / cols.taps;
+    std::size_t col = k / channels % cols.taps;
+    std::size_t end =
+        std::min((k / channels + 1) * channels, (k / kSegment + 1) * kSegment);
+    bool ends_segment = end % kSegment == 0 || end == depth;
+    bool is_zero =
+        is_padding(rows, row_range, row) || is_padding(cols, col_range, col);
+    auto offset =
+        static_cast<Index>(row * line + k - row * cols.taps * channels);
+    // Taps side by side are one span.
+    bool joins =
+        !is_zero && spans.size() > first && spans.back().zeros < 0 &&
+        !spans.back().ends_segment &&
+        spans.back().offset + static_cast<Index>(spans.back().count) == offset;
+    if (joins) {
+      spans.back().count += end - k;
+      spans.back().ends_segment = ends_segment;
+    } else {
+      spans.push_back({offset, end - k, ends_segment, is_zero ? zeros : -1});
+    }
+    k = end;
+  }
 }
 
 Bands cut_bands(const Axis& rows, const Axis& cols, std::size_t channels,

@@ -49,6 +49,65 @@ Axis gradient_axis(std::size_t in, std::size_t out, std::size_t kernel,
                    std::size_t stride, std::size_t padding,
                    std::size_t residue);
 
+// A pass over the windows of one sweep: which elements take part, and which are
+// made.
+struct Sweep {
+  Axis rows{};
+  Axis cols{};
+  std::size_t images = 0;
+  std::size_t groups = 1;
+  const float* from = nullptr;    // images of rows.from x cols.from pixels
+  std::size_t from_channels = 0;  // of a group
+  float* to = nullptr;
+  std::size_t to_channels = 0;  // of a group
+  std::size_t to_height = 0;
+  std::size_t to_width = 0;
+  // Of tap t and group g, weight (channel read, channel made) is
+  // w[t * w_tap + g * w_group + read * w_read + made * w_made].
+  const float* w = nullptr;
+  std::size_t kernel_width = 0;
+  // Each channel is a group of its own; then `groups` is 1 here, and of tap t
+  // and channel c the weight is w[t * w_tap + c].
+  bool depthwise = false;
+  std::size_t w_tap = 0;
+  std::size_t w_group = 0;
+  std::size_t w_read = 0;
+  std::size_t w_made = 0;
+  Finish finish{};
+
+  bool is_in_place() const {
+    return groups == 1 && rows.is_in_place() && cols.is_in_place();
+  }
+  // One tap that sees every pixel: a product of the whole images.
+  bool is_plain() const {
+    return !depthwise && is_in_place() && taps() == 1 && rows.step == 1 &&
+           cols.step == 1 && rows.to_step == 1 && cols.to_step == 1 &&
+           rows.windows == rows.from && cols.windows == cols.from;
+  }
+  // Of a line as it is read, in elements.
+  std::size_t line() const {
+    return (is_in_place() ? cols.from : cols.extent(cols.windows)) *
+           from_channels;
+  }
+  std::size_t taps() const { return rows.taps * cols.taps; }
+  std::size_t depth() const { return taps() * from_channels; }
+  std::size_t from_image() const {
+    return rows.from * cols.from * groups * from_channels;
+  }
+  std::size_t to_image() const {
+    return to_height * to_width * groups * to_channels;
+  }
+  // Of a window's result in its image.
+  std::ptrdiff_t to_offset(std::size_t row, std::size_t col) const {
+    std::ptrdiff_t y =
+        rows.to + static_cast<std::ptrdiff_t>(row) * rows.to_step;
+    std::ptrdiff_t x =
+        cols.to + static_cast<std::ptrdiff_t>(col) * cols.to_step;
+    return (y * static_cast<std::ptrdiff_t>(to_width) + x) *
+           static_cast<std::ptrdiff_t>(groups * to_channels);
+  }
+};
+
 // Channels of an image that are read: those of a group.
 struct ChannelRange {
   std::size_t first = 0;
@@ -61,9 +120,28 @@ void copy_padded(const Axis& rows, const Axis& cols, const float* image,
                  std::size_t of, const ChannelRange& range, std::size_t first,
                  std::size_t lines, float* to);
 
-// The taps of a window as spans, where lines are `line` elements long.
+// Windows [first, first + count) of an axis, whose first `lead` and last
+// `trail` taps alone lie in the padding.
+struct WindowRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  std::size_t lead = 0;
+  std::size_t trail = 0;
+};
+// All windows, in ranges of windows that are alike.
+void list_ranges(const Axis& axis, std::vector<WindowRange>& ranges);
+
+// Adds the taps of windows of these ranges as spans, where lines are `line`
+// elements long. Those in the padding are spans of zeros.
 void list_taps(const Axis& rows, const Axis& cols, std::size_t channels,
-               std::size_t line, std::vector<Span>& spans);
+               std::size_t line, const WindowRange& row_range,
+               const WindowRange& col_range, std::vector<Span>& spans);
+// The steps that spans of zeros may have, in the order of their numbers.
+void list_zeros(std::size_t taps, std::size_t channels,
+                std::vector<Span>& spans);
+
+// Bands of each thread, for all to end at about the same time.
+inline constexpr std::size_t kBandsPerThread = 4;
 
 // The windows of a sweep in pieces: some images, or some rows of one.
 struct Bands {

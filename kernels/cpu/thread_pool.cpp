@@ -1,14 +1,29 @@
 #include "kernels/cpu/thread_pool.h"
 
+#include <chrono>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <hwy/cache_control.h>
 
 #include "base/error.h"
 #include "kernels/float_environment.h"
 
 namespace quorate {
+namespace {
+
+// Operations follow each other closely, and waking a thread that sleeps takes
+// longer than this. Longer, and an idle thread would burn a processor.
+constexpr std::chrono::microseconds kSpin{10};
+
+template <class F>
+void spin_until(const F& is_done) {
+  auto end = std::chrono::steady_clock::now() + kSpin;
+  while (!is_done() && std::chrono::steady_clock::now() < end) hwy::Pause();
+}
+
+}  // namespace
 
 ThreadPool::ThreadPool(unsigned threads) {
   check(threads >= 1, "a thread pool needs at least one thread");
@@ -47,8 +62,14 @@ void ThreadPool::run_tasks(std::size_t count, const Task& task) {
   task_ = task;
   next_ = 0;
   count_ = count;
+  ++batch_;
   started_.notify_all();
   take_tasks(lock, 0);
+  if (running_ != 0) {
+    lock.unlock();
+    spin_until([this] { return running_ == 0; });
+    lock.lock();
+  }
   finished_.wait(lock, [this] { return running_ == 0; });
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
@@ -60,6 +81,10 @@ void ThreadPool::work(unsigned thread) {
     started_.wait(lock, [this] { return stopping_ || next_ < count_; });
     if (stopping_) return;
     take_tasks(lock, thread);
+    unsigned seen = batch_;
+    lock.unlock();
+    spin_until([this, seen] { return batch_ != seen; });
+    lock.lock();
   }
 }
 

@@ -1,7 +1,9 @@
 // The threads of one CPU backend. Work is handed out as numbered tasks; which
-// thread takes which is not fixed, so tasks write to disjoint places.
+// thread takes which is not fixed, so tasks write to disjoint places. Who waits
+// spins for some microseconds before it sleeps.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +57,9 @@ class ThreadPool {
   Task task_;
   std::size_t next_ = 0;
   std::size_t count_ = 0;
-  std::size_t running_ = 0;
+  // Changed under the mutex; read without it while a thread spins.
+  std::atomic<std::size_t> running_ = 0;
+  std::atomic<unsigned> batch_ = 0;  // how many were run
   std::exception_ptr failure_;
   bool stopping_ = false;
   std::vector<std::jthread> workers_;  // last: they use the members above

@@ -11,17 +11,12 @@
 #include <hwy/highway.h>
 
 #include "kernels/cpu/product.h"
+#include "kernels/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-
-constexpr hn::ScalableTag<float> kF;
-using Vec = hn::Vec<hn::ScalableTag<float>>;
-
-constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<float>());
 // 512 bits: 32 registers, and products read R from memory. 256 bits: 16, and
 // one of them holds R.
 constexpr bool kWide = kLanes == 16;
@@ -32,7 +27,7 @@ constexpr std::size_t kMostRows = kWide ? 24 : 12;
 // of their own need a general register each.
 constexpr std::size_t tile_rows(bool along_rows, std::size_t vectors) {
   constexpr std::size_t kAlong[] = {kWide ? 24 : 12, kWide ? 12 : 6, 8, 6};
-  constexpr std::size_t kApart[] = {8, kWide ? 8 : 6, 8, 6};
+  constexpr std::size_t kApart[] = {10, kWide ? 8 : 6, 8, 6};
   return along_rows ? kAlong[vectors - 1] : kApart[vectors - 1];
 }
 
@@ -45,6 +40,10 @@ struct Tile {
   const Span* end;
   const float* v;  // V(k,j) is v[k * v_k + j]
   std::size_t v_k;
+  const float* zeros;  // Product::zeros of the panel
+  // What will be needed soon, asked for at every step along k.
+  const float* ahead;
+  std::size_t ahead_k;
   float* c[kMostRows];
   std::size_t last_lanes;  // of the last vector, which are stored
   bool continues;          // add to what is there
@@ -57,12 +56,19 @@ struct Tile {
 
 template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
-                         Vec (&acc)[kRows][kVectors]) {
+                         const float*& ahead, Vec (&acc)[kRows][kVectors]) {
+  const std::size_t ahead_k = t.ahead_k;
   const auto step = [&](const auto& at) HWY_ATTR {
+    // With one vector, what reads memory is what takes the time.
+    if constexpr (kVectors > 1) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += ahead_k;
+    }
     Vec b[kVectors];
     for (std::size_t u = 0; u < kVectors; ++u) {
       b[u] = hn::LoadU(kF, v + u * kLanes);
     }
+#pragma GCC unroll 32
     for (std::size_t i = 0; i < kRows; ++i) {
       const Vec a = hn::Set(kF, at(i));
       for (std::size_t u = 0; u < kVectors; ++u) {
@@ -87,18 +93,20 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
   }
 }
 
-// Vectors of C: all lanes, or those of the last that belong to C.
-HWY_INLINE Vec load_lanes(const float* from, std::size_t lanes) {
-  return lanes == kLanes ? hn::LoadU(kF, from)
-                         : hn::MaskedLoad(hn::FirstN(kF, lanes), kF, from);
-}
-
-HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
-  if (lanes == kLanes) {
-    hn::StoreU(value, kF, to);
-  } else {
-    hn::BlendedStore(value, hn::FirstN(kF, lanes), kF, to);
+template <std::size_t kRows, std::size_t kVectors>
+HWY_INLINE void add_zeros(const Tile& t, const Span& span, const float*& v,
+                          Vec (&acc)[kRows][kVectors]) {
+  const float* zeros =
+      t.zeros + static_cast<std::size_t>(span.zeros) * kVectors * kLanes;
+#pragma GCC unroll 4
+  for (std::size_t u = 0; u < kVectors; ++u) {
+    const Vec zero = hn::LoadU(kF, zeros + u * kLanes);
+#pragma GCC unroll 32
+    for (std::size_t i = 0; i < kRows; ++i) {
+      acc[i][u] = hn::Add(acc[i][u], zero);
+    }
   }
+  v += span.count * t.v_k;
 }
 
 // Unrolled: sums that a loop indexes would leave the registers.
@@ -136,13 +144,9 @@ HWY_NOINLINE void finish_tile(const Tile& t, std::size_t rows,
     for (std::size_t u = 0; u < vectors; ++u) {
       const std::size_t at = u * kLanes;
       const std::size_t lanes = u + 1 < vectors ? kLanes : t.last_lanes;
-      Vec value = load_lanes(t.c[i] + at, lanes);
-      if (t.bias) value = hn::Add(value, load_lanes(t.bias + at, lanes));
-      if (t.addend[0]) {
-        value = hn::Add(value, load_lanes(t.addend[i] + at, lanes));
-      }
-      const Vec zero = hn::Zero(kF);
-      if (t.relu) value = hn::IfThenElse(hn::Le(value, zero), zero, value);
+      const Vec value = finished(
+          load_lanes(t.c[i] + at, lanes), t.bias ? t.bias + at : nullptr,
+          t.addend[0] ? t.addend[i] + at : nullptr, t.relu, lanes);
       store_lanes(value, lanes, t.c[i] + at);
     }
   }
@@ -158,15 +162,22 @@ void make_tile(const Tile& t) {
     }
   }
   const float* v = t.v;
+  const float* ahead = t.ahead;
   bool add = t.continues;
   for (const Span* span = t.spans; span != t.end; add = true) {
     Vec acc[kRows][kVectors];
+#pragma GCC unroll 32
     for (std::size_t i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
       for (std::size_t u = 0; u < kVectors; ++u) acc[i][u] = hn::Zero(kF);
     }
     bool ended = false;
     while (!ended) {
-      sum_span<kAlongRows>(t, *span, v, acc);
+      if (span->zeros < 0) {
+        sum_span<kAlongRows>(t, *span, v, ahead, acc);
+      } else {
+        add_zeros(t, *span, v, acc);
+      }
       ended = span->ends_segment;
       ++span;
     }

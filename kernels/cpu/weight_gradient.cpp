@@ -41,6 +41,16 @@ void for_images(const ImageSizes& n, std::size_t first, std::size_t end,
   }
 }
 
+Axis rows_of(const ConvolutionSizes& n) {
+  return forward_axis(n.in.height, n.out.height, n.kernel_height, n.stride,
+                      n.padding);
+}
+
+Axis cols_of(const ConvolutionSizes& n) {
+  return forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
+                      n.padding);
+}
+
 // Segments whose lines are copied at a time.
 std::size_t segments_at_a_time(const ConvolutionSizes& n, std::size_t line) {
   std::size_t segment = ceil_div(kSegment, n.out.width) * n.stride * line;
@@ -59,89 +69,162 @@ struct Convolver::Slice {
   float* dw = nullptr;
 };
 
-// The windows of a segment lie as far apart as its pixels; the rows of dw for
-// one line of taps (their columns and channels) side by side.
-void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
-                            const Product& segment, unsigned thread) {
-  std::size_t line = segment.r_row;
-  Product product = segment;
-  product.r_row = 1;
-  float* dw = slice.dw + slice.group * n.out_channels();
-  for (std::size_t row = 0; row < n.kernel_height; ++row) {
-    product.r = segment.r + row * line;
-    product.c = dw + row * n.kernel_width * n.in_channels() * n.out.channels;
-    matmul_.multiply(product, scratch_[thread].get());
+// Some pixels of the output, and their windows.
+struct Convolver::Segment {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  const float* r = nullptr;
+  std::size_t line = 0;  // elements of a line of R
+  const Span* spans = nullptr;
+  bool continues = false;
+};
+
+// Where the taps of a depthwise convolution lie in R; else where the rows of dw
+// for one line of taps (their columns and channels) begin.
+void Convolver::place_taps(const ConvolutionSizes& n, const Slice& slice,
+                           std::size_t line,
+                           std::vector<std::ptrdiff_t>& offsets) {
+  offsets.clear();
+  if (is_depthwise(n)) {
+    for (std::size_t tap = 0; tap < n.kernel_height * n.kernel_width; ++tap) {
+      offsets.push_back(static_cast<std::ptrdiff_t>(
+          tap / n.kernel_width * line +
+          tap % n.kernel_width * slice.channels.count));
+    }
+    return;
   }
+  for (std::size_t tap = 0; tap < n.kernel_width; ++tap) {
+    for (std::size_t i = 0; i < slice.channels.count; ++i) {
+      offsets.push_back(static_cast<std::ptrdiff_t>(
+          (tap * n.in_channels() + slice.channels.first + i) * n.out.channels));
+    }
+  }
+}
+
+void Convolver::add_segment(const ConvolutionSizes& n, const Slice& slice,
+                            const Segment& segment, unsigned thread) {
+  const std::vector<std::ptrdiff_t>& rows = threads_[thread].rows;
+  std::size_t step = n.stride * slice.channels.count;
+  if (is_depthwise(n)) {
+    std::size_t first = slice.channels.first;
+    return depthwise_.segment(
+        {.r = segment.r,
+         .spans = segment.spans,
+         .r_k = step,
+         .taps = rows.data(),
+         .tap_count = rows.size(),
+         .dy = slice.dy + segment.first * n.out.channels + first,
+         .dy_k = n.out.channels,
+         .dw = slice.dw + first,
+         .w_tap = n.out.channels,
+         .channels = slice.channels.count,
+         .continues = segment.continues});
+  }
+  const float* gradients =
+      place_gradients(n, slice, segment.first, segment.count, thread);
+  RowClass all{0, rows.size(), segment.spans};
+  std::size_t dw_line = n.kernel_width * n.in_channels() * n.out.channels;
+  for (std::size_t row = 0; row < n.kernel_height; ++row) {
+    matmul_.multiply(
+        {.r = segment.r + row * segment.line,
+         .r_row = 1,
+         .r_k = step,
+         .c = slice.dw + slice.group * n.out_channels() + row * dw_line,
+         .c_col = 1,
+         .rows = rows.size(),
+         .cols = n.out_channels(),
+         .depth = segment.count,
+         .c_rows = rows.data(),
+         .classes = &all,
+         .class_count = 1,
+         .packed_v = gradients,
+         .continues = segment.continues},
+        scratch_[thread].get());
+  }
+}
+
+// Room on every thread for the segments that it takes at a time, of so many
+// input channels. Which threads will take some is not known.
+void Convolver::reserve(const ConvolutionSizes& n, std::size_t channels,
+                        std::size_t segments) {
+  std::size_t line = cols_of(n).extent(n.out.width) * channels;
+  segments = std::min(segments, segments_at_a_time(n, line));
+  // Images and rows that so many pixels touch at most.
+  std::size_t pixels = std::min(segments * kSegment, n.out.pixels());
+  std::size_t images = pixels / (n.out.height * n.out.width) + 2;
+  std::size_t rows = pixels / n.out.width + 2 * images;
+  for (PerThread& own : threads_) {
+    own.lines.of((rows * n.stride + images * n.kernel_height) * line);
+    own.packed.of(packed_size(n.out_channels(), kSegment, matmul_.lanes));
+    own.pixels.reserve(rows + segments);
+    own.rows.reserve(
+        std::max(n.kernel_width * channels, n.kernel_height * n.kernel_width));
+  }
+}
+
+// Copies the lines that the windows of output pixels [begin, end) see, and
+// lists where in them these windows begin; `begin` begins a segment.
+const float* Convolver::place_pixels(const ConvolutionSizes& n,
+                                     const Slice& slice, std::size_t begin,
+                                     std::size_t end, PerThread& own) {
+  Axis rows = rows_of(n);
+  Axis cols = cols_of(n);
+  std::size_t channels = slice.channels.count;
+  std::size_t line = cols.extent(cols.windows) * channels;
+  auto lines_of = [&](const PixelRun& run) {
+    return rows.extent((run.end - 1) / n.out.width - run.first / n.out.width +
+                       1);
+  };
+  std::size_t lines = 0;
+  for_images(n.out, begin, end,
+             [&](const PixelRun& run) { lines += lines_of(run); });
+  float* copy = own.lines.of(lines * line);
+  own.pixels.clear();
+  std::size_t at = 0;     // in the copy
+  std::size_t pixel = 0;  // from `begin` on
+  for_images(n.out, begin, end, [&](const PixelRun& run) {
+    std::size_t first_row = run.first / n.out.width;
+    copy_padded(
+        rows, cols, slice.x + run.image * n.in.image(), n.in.channels,
+        {slice.group * n.in_channels() + slice.channels.first, channels},
+        first_row * n.stride, lines_of(run), copy + at);
+    for (std::size_t q = run.first; q < run.end;) {
+      std::size_t row = q / n.out.width;
+      std::size_t stop = std::min(
+          {run.end, (row + 1) * n.out.width, q + kSegment - pixel % kSegment});
+      pixel += stop - q;
+      std::size_t offset = at + (row - first_row) * n.stride * line +
+                           q % n.out.width * n.stride * channels;
+      own.pixels.push_back({static_cast<std::ptrdiff_t>(offset), stop - q,
+                            pixel % kSegment == 0 || begin + pixel == end});
+      q = stop;
+    }
+    at += lines_of(run) * line;
+  });
+  return copy;
 }
 
 void Convolver::add_segments(const ConvolutionSizes& n, const Slice& slice,
                              std::size_t first, std::size_t count,
                              unsigned thread) {
   PerThread& own = threads_[thread];
-  Axis rows = forward_axis(n.in.height, n.out.height, n.kernel_height, n.stride,
-                           n.padding);
-  Axis cols = forward_axis(n.in.width, n.out.width, n.kernel_width, n.stride,
-                           n.padding);
-  std::size_t channels = slice.channels.count;
-  std::size_t line = cols.extent(cols.windows) * channels;
-  own.rows.clear();
-  for (std::size_t tap = 0; tap < n.kernel_width; ++tap) {
-    for (std::size_t i = 0; i < channels; ++i) {
-      own.rows.push_back(static_cast<std::ptrdiff_t>(
-          (tap * n.in_channels() + slice.channels.first + i) * n.out.channels));
-    }
-  }
-  ChannelRange read{slice.group * n.in_channels() + slice.channels.first,
-                    channels};
+  Axis cols = cols_of(n);
+  std::size_t line = cols.extent(cols.windows) * slice.channels.count;
+  place_taps(n, slice, line, own.rows);
   std::size_t chunk = segments_at_a_time(n, line);
   for (std::size_t at = first; at < first + count; at += chunk) {
     std::size_t begin = at * kSegment;
     std::size_t end = std::min(std::min(at + chunk, first + count) * kSegment,
                                n.out.pixels());
-    std::size_t lines = 0;
-    for_images(n.out, begin, end, [&](const PixelRun& run) {
-      lines += rows.extent((run.end - 1) / n.out.width -
-                           run.first / n.out.width + 1);
-    });
-    float* to = own.lines.of(lines * line);
-    const float* r = to;
-    own.pixels.clear();
-    std::size_t pixel = 0;  // of the chunk
-    for_images(n.out, begin, end, [&](const PixelRun& run) {
-      std::size_t first_row = run.first / n.out.width;
-      std::size_t height =
-          rows.extent((run.end - 1) / n.out.width - first_row + 1);
-      copy_padded(rows, cols, slice.x + run.image * n.in.image(), n.in.channels,
-                  read, first_row * n.stride, height, to);
-      for (std::size_t q = run.first; q < run.end;) {
-        std::size_t stop =
-            std::min({run.end, (q / n.out.width + 1) * n.out.width,
-                      q + kSegment - pixel % kSegment});
-        pixel += stop - q;
-        own.pixels.push_back(
-            {to - r +
-                 static_cast<std::ptrdiff_t>(
-                     (q / n.out.width - first_row) * n.stride * line +
-                     q % n.out.width * n.stride * channels),
-             stop - q, pixel % kSegment == 0 || begin + pixel == end});
-        q = stop;
-      }
-      to += height * line;
-    });
+    const float* r = place_pixels(n, slice, begin, end, own);
     const Span* span = own.pixels.data();
     for (std::size_t q = begin; q < end; q += kSegment) {
-      std::size_t depth = std::min(kSegment, end - q);
       add_segment(n, slice,
-                  {.r = r,
-                   .r_row = line,
-                   .r_k = n.stride * channels,
-                   .c_col = 1,
-                   .rows = own.rows.size(),
-                   .cols = n.out_channels(),
-                   .depth = depth,
-                   .c_rows = own.rows.data(),
+                  {.first = q,
+                   .count = std::min(kSegment, end - q),
+                   .r = r,
+                   .line = line,
                    .spans = span,
-                   .packed_v = place_gradients(n, slice, q, depth, thread),
                    .continues = q > first * kSegment},
                   thread);
       while (!span++->ends_segment) {
@@ -178,24 +261,33 @@ void Convolver::weight_gradient(const ConvolutionSizes& n, const float* x,
     std::fill_n(dw, n.weight_rows() * n.weight_cols(), 0.0F);
     return;
   }
+  if (is_depthwise(n)) {
+    return add_in_turn(n, x, dy, 1,
+                       std::clamp<std::size_t>(n.in.channels / kLeastChannels,
+                                               1, pool_.threads()),
+                       dw);
+  }
   std::size_t splits = std::clamp<std::size_t>(
       ceil_div(pool_.threads(), n.groups), 1,
       std::max<std::size_t>(1, n.in_channels() / kLeastChannels));
   if (n.groups * splits < pool_.threads()) {
     add_partials(n, x, dy, dw);
   } else {
-    add_in_turn(n, x, dy, splits, dw);
+    add_in_turn(n, x, dy, n.groups, splits, dw);
   }
 }
 
 void Convolver::add_in_turn(const ConvolutionSizes& n, const float* x,
-                            const float* dy, std::size_t splits, float* dw) {
-  std::size_t channels = n.in_channels();
-  pool_.run(n.groups * splits, [&](std::size_t i, unsigned thread) {
+                            const float* dy, std::size_t groups,
+                            std::size_t splits, float* dw) {
+  std::size_t channels = n.in.channels / groups;
+  std::size_t segments = ceil_div(n.out.pixels(), kSegment);
+  reserve(n, ceil_div(channels, splits), segments);
+  pool_.run(groups * splits, [&](std::size_t i, unsigned thread) {
     std::size_t first = i % splits * channels / splits;
     std::size_t end = (i % splits + 1) * channels / splits;
-    add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0,
-                 ceil_div(n.out.pixels(), kSegment), thread);
+    add_segments(n, {x, dy, i / splits, {first, end - first}, dw}, 0, segments,
+                 thread);
   });
 }
 
@@ -206,6 +298,7 @@ void Convolver::add_partials(const ConvolutionSizes& n, const float* x,
   std::size_t most =
       std::max<std::size_t>(pool_.threads(), kPartialElements / size);
   float* partials = partials_.of(std::min(most, segments) * size);
+  reserve(n, n.in_channels(), 1);
   for (std::size_t first = 0; first < segments; first += most) {
     std::size_t count = std::min(most, segments - first);
     pool_.run(count, [&](std::size_t i, unsigned thread) {

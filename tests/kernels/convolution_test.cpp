@@ -132,6 +132,8 @@ TEST_CASE("convolutions agree with the reference around every edge") {
       {{2, 9, 8, 5}, 3, 3, 5, 1, 1, 5},  // depthwise
       {{2, 9, 8, 37}, 3, 3, 37, 1, 2, 37},
       {{1, 17, 16, 33}, 5, 3, 33, 2, 1, 33},
+      {{2, 5, 4, 19}, 1, 1, 19, 0, 1, 19},
+      {{9, 4, 3, 40}, 1, 1, 70, 0},      // products of whole images
       {{1, 7, 9, 4}, 3, 3, 8, 1, 1, 4},  // two outputs of each channel
   };
   for (const ConvolutionCase& n : kCases) {
@@ -167,6 +169,10 @@ TEST_CASE("convolutions of adversarial inputs agree") {
     check_convolution({{1, 7, 5, 3}, 3, 3, 18, 1}, kind);
     check_convolution({{2, 9, 11, 8}, 3, 3, 10, 1, 2, 2}, kind);
     check_convolution({{1, 8, 9, 18}, 3, 3, 18, 1, 1, 18}, kind);
+    // Images enough for windows to be sorted by the padding that they see.
+    check_convolution({{9, 4, 4, 30}, 3, 3, 20, 1}, kind);
+    check_convolution({{7, 2, 3, 37}, 5, 5, 9, 2}, kind);
+    check_convolution({{13, 5, 4, 12}, 3, 4, 36, 2, 2, 2}, kind);
   }
 }
 
