@@ -47,6 +47,9 @@ int list(const Options& options) {
   for (const auto& device : devices) {
     fmt::print("{:<14} {}\n", device.name, device.description);
   }
+  for (const std::string& why : list_refused_devices()) {
+    fmt::print("{:<14} {}\n", "not used:", why);
+  }
   return 0;
 }
 
