@@ -98,6 +98,13 @@ std::unique_ptr<Backend> make_backend(std::string_view device, unsigned threads,
               fmt::format("device \"{}\": {}", device, missing));
 }
 
+bool is_gpu(std::string_view device) {
+  return std::any_of(std::begin(kGpuFamilies), std::end(kGpuFamilies),
+                     [device](const GpuFamily& family) {
+                       return is_of_family(device, family.name);
+                     });
+}
+
 // The oracle comes last.
 std::vector<DeviceInfo> list_devices() {
   std::vector<DeviceInfo> devices;

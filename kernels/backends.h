@@ -21,6 +21,9 @@ std::unique_ptr<Backend> make_backend(std::string_view device,
                                       unsigned threads = 1,
                                       unsigned gpu_percent = 100);
 
+// Whether a name is that of a GPU, be it there or not.
+bool is_gpu(std::string_view device);
+
 // The devices that work on this host, best first, under their full names.
 // Nothing is started on them.
 std::vector<DeviceInfo> list_devices();
