@@ -76,10 +76,8 @@ Q_FUNCTION float q_add_in_pairs(Q_GLOBAL const float* x, q_word count,
   for (q_word i = 0u; i < 16u; ++i) {
     v[i] = i < count ? x[i * stride] : 0.0f;
   }
-#pragma unroll
-  for (q_word width = 8u; width > 0u; width >>= 1) {
-#pragma unroll
-    for (q_word i = 0u; i < 8u; ++i) {
+  Q_UNROLL for (q_word width = 8u; width > 0u; width >>= 1) {
+    Q_UNROLL for (q_word i = 0u; i < 8u; ++i) {
       if (i < width) {
         v[i] =
             2u * i + 1u < count ? q_add(v[2u * i], v[2u * i + 1u]) : v[2u * i];

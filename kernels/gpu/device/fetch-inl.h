@@ -11,8 +11,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
   if (q_a_runs_along_k(kind)) {
     const q_word k = k0 + item % 16u;
     const QStep step = q_step(kind, p, n, k);
-#pragma unroll
-    for (q_word i = 0u; i < Q_SHARE; ++i) {
+    Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
       const q_word m = m0 + item / 16u + i * 16u;
       values[i] = k < k_end ? 0.0f : -0.0f;
       if (m < p.rows && k < k_end) {
@@ -21,8 +20,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
     }
   } else {
     const q_word m = m0 + item % Q_TILE;
-#pragma unroll
-    for (q_word i = 0u; i < Q_SHARE; ++i) {
+    Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
       const q_word k = k0 + item / Q_TILE + i * (256u / Q_TILE);
       values[i] = k < k_end ? 0.0f : -0.0f;
       if (m < p.rows && k < k_end) {
@@ -39,8 +37,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_b)(const int kind, const QProduct p,
                                    q_word k0, q_word k_end, q_word z,
                                    float* values) {
   const q_word item = q_item();
-#pragma unroll
-  for (q_word i = 0u; i < Q_SHARE; ++i) {
+  Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
     const q_word k =
         k0 + (q_b_runs_along_k(kind) ? item % 16u
                                      : item / Q_TILE + i * (256u / Q_TILE));
@@ -57,8 +54,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_b)(const int kind, const QProduct p,
 Q_FUNCTION void Q_SIZED(q_keep)(const int runs_along_k, const float* values,
                                 Q_SHARED_POINTER float* tile) {
   const q_word item = q_item();
-#pragma unroll
-  for (q_word i = 0u; i < Q_SHARE; ++i) {
+  Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
     const q_word k =
         runs_along_k ? item % 16u : item / Q_TILE + i * (256u / Q_TILE);
     const q_word m = runs_along_k ? item / 16u + i * 16u : item % Q_TILE;

@@ -21,23 +21,15 @@ Q_FUNCTION void Q_SIZED(q_multiply)(Q_SHARED_POINTER const float* a_tile,
                                     float* sums) {
   const q_word row = q_item() / 16u;
   const q_word column = q_item() % 16u;
-#if defined(Q_CPU)  // whose compiler takes ten times as long, for nothing
-#pragma unroll 1
-#else
-#pragma unroll
-#endif
-  for (q_word k = 0u; k < Q_TILE_DEPTH; ++k) {
+  Q_UNROLL for (q_word k = 0u; k < Q_TILE_DEPTH; ++k) {
     float a[Q_SIDE];
     float b[Q_SIDE];
-#pragma unroll
-    for (q_word i = 0u; i < Q_SIDE; ++i) {
+    Q_UNROLL for (q_word i = 0u; i < Q_SIDE; ++i) {
       a[i] = a_tile[k * Q_TILE_STRIDE + Q_SIZED(q_place)(row, i)];
       b[i] = b_tile[k * Q_TILE_STRIDE + Q_SIZED(q_place)(column, i)];
     }
-#pragma unroll
-    for (q_word i = 0u; i < Q_SIDE; ++i) {
-#pragma unroll
-      for (q_word j = 0u; j < Q_SIDE; ++j) {
+    Q_UNROLL for (q_word i = 0u; i < Q_SIDE; ++i) {
+      Q_UNROLL for (q_word j = 0u; j < Q_SIDE; ++j) {
         sums[i * Q_SIDE + j] = q_fma(a[i], b[j], sums[i * Q_SIDE + j]);
       }
     }
@@ -56,17 +48,14 @@ Q_FUNCTION void Q_SIZED(q_add_segment)(
     Q_GLOBAL const float* addend) {
   const q_word row = q_item() / 16u;
   const q_word column = q_item() % 16u;
-#pragma unroll
-  for (q_word i = 0u; i < Q_SIDE; i += 2u) {
-#pragma unroll
-    for (q_word j = 0u; j < Q_SIDE; ++j) {
+  Q_UNROLL for (q_word i = 0u; i < Q_SIDE; i += 2u) {
+    Q_UNROLL for (q_word j = 0u; j < Q_SIDE; ++j) {
       const q_word at = row * Q_TILE + Q_SIZED(q_place)(column, j);
       tiles[at] = sums[i * Q_SIDE + j];
       tiles[at + 16u * Q_TILE] = sums[(i + 1u) * Q_SIDE + j];
     }
     q_barrier();
-#pragma unroll 1
-    for (q_word e = q_item(); e < 32u * Q_TILE; e += 256u) {
+    Q_ROLLED for (q_word e = q_item(); e < 32u * Q_TILE; e += 256u) {
       const q_word r = e / Q_TILE;
       const q_word m = m0 + Q_SIZED(q_place)(r % 16u, i + r / 16u);
       const q_word to = n0 + e % Q_TILE;
@@ -115,8 +104,7 @@ Q_FUNCTION void Q_SIZED(q_product)(
   const q_word k_end = q_least(k_begin + p.segments_per_group * 256u, k_last);
 
   QPatch patches[Q_SHARE];
-#pragma unroll
-  for (q_word i = 0u; i < Q_SHARE; ++i) {
+  Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
     const q_word m =
         q_a_runs_along_k(kind) ? q_item() / 16u + i * 16u : q_item() % Q_TILE;
     patches[i] = q_patch(kind, p, n, q_least(m0 + m, p.rows - 1u), z);
@@ -130,8 +118,7 @@ Q_FUNCTION void Q_SIZED(q_product)(
   q_word begin = k_begin;
   do {  // a sum over nothing is +0
     float sums[Q_SIDE * Q_SIDE];
-#pragma unroll
-    for (q_word i = 0u; i < Q_SIDE * Q_SIDE; ++i) sums[i] = 0.0f;
+    Q_UNROLL for (q_word i = 0u; i < Q_SIDE * Q_SIDE; ++i) sums[i] = 0.0f;
     const q_word end = q_least(begin + 256u, k_end);
     for (q_word k0 = begin; k0 < end; k0 += Q_TILE_DEPTH) {
       Q_SIZED(q_keep)(q_a_runs_along_k(kind), from_a, a_tile);
