@@ -361,7 +361,7 @@ class GpuBackend final : public Backend {
           static_cast<double>(how.size) / static_cast<double>(how.stride) + 1;
       taps *= windows * windows;
     }
-    queue_.launch(kernel, elements(count, kElementCost * taps), arguments...);
+    queue_.launch(kernel, elements(count, kElementCost + taps), arguments...);
   }
 
   GpuQueue queue_;
@@ -375,8 +375,8 @@ void GpuBackend::embedding_gradient(Indices ids, ConstView dy, View dtable,
   GpuPlace partials = queue_.scratch(Scratch::partials, sums);
   std::uint32_t channels = gpu_word(n.channels);
   if (!ids.empty()) {
-    queue_.launch(GpuKernel::chain_sums, elements(sums, 64 * kElementCost),
-                  sums, gpu_place(dy), queue_.put(Scratch::words, lists.order),
+    queue_.launch(GpuKernel::chain_sums, elements(sums, 64 * kReadCost), sums,
+                  gpu_place(dy), queue_.put(Scratch::words, lists.order),
                   queue_.put(Scratch::other_words, lists.starts), partials,
                   channels);
   }
@@ -384,7 +384,7 @@ void GpuBackend::embedding_gradient(Indices ids, ConstView dy, View dtable,
   double chains_per_symbol = static_cast<double>(lists.starts.size()) /
                              static_cast<double>(n.symbols + 1);
   queue_.launch(GpuKernel::add_chains,
-                elements(count, kElementCost * (2 + chains_per_symbol)), count,
+                elements(count, kReadCost * (4 + chains_per_symbol)), count,
                 partials, queue_.put(Scratch::more_words, lists.chains),
                 gpu_place(dtable), channels,
                 accumulate == Accumulate::yes ? 1U : 0U);

@@ -46,8 +46,9 @@ struct GpuWork {
   double cost;
 };
 // One item per element; 1024 of them make a group. Most elements cost what
-// their way through memory does.
+// their way through memory does: a few reads and a write.
 inline constexpr double kElementCost = 64;
+inline constexpr double kReadCost = 16;
 inline GpuWork elements(std::uint64_t count, double cost = kElementCost) {
   return {(count + 1023) / 1024, cost * 1024};
 }

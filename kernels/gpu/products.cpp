@@ -87,7 +87,7 @@ void run_split(GpuQueue& queue, ProductKind kind, QProduct p,
                  QEpilogue{});
     std::uint32_t is_last = first + parts == plan.segments ? 1 : 0;
     queue.launch(GpuKernel::add_segments,
-                 elements(count, kElementCost * (parts + 2)), partials, totals,
+                 elements(count, kReadCost * (parts + 4)), partials, totals,
                  places.c, places.bias, places.addend, p, n, places.then, parts,
                  static_cast<std::uint32_t>(kind), is_last);
   }

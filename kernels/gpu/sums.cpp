@@ -26,7 +26,7 @@ void add_in_pairs(GpuQueue& queue, std::uint32_t images, std::uint64_t rows,
     std::uint64_t results = (rows + 15) / 16;
     GpuPlace sums = results == 1 ? to : queue.scratch(other, row * results);
     queue.launch(GpuKernel::add_row_pairs,
-                 elements(row * results, 16 * kElementCost),
+                 elements(row * results, 16 * kReadCost),
                  queue.scratch(from, row * rows), sums, images, gpu_word(rows),
                  channels);
     rows = results;
@@ -47,9 +47,8 @@ void sum_pixels(GpuQueue& queue, std::uint32_t what, const Summed& of,
   GpuPlace to =
       segments == 1 ? sums : queue.scratch(Scratch::pairs, row * segments);
   queue.launch(GpuKernel::segment_sums,
-               elements(row * segments, 64 * kElementCost), of.x, of.dy,
-               of.mean, of.deviations, of.gamma, of.beta, to, n, segments,
-               what);
+               elements(row * segments, 64 * kReadCost), of.x, of.dy, of.mean,
+               of.deviations, of.gamma, of.beta, to, n, segments, what);
   add_in_pairs(queue, n.images, segments, n.channels, sums);
 }
 
@@ -83,7 +82,7 @@ void gpu_sum(GpuQueue& queue, const GpuPlace& x, std::uint64_t count,
   if (blocks == 0) return clear(queue, result, 1);
   GpuPlace to = blocks == 1 ? result : queue.scratch(Scratch::pairs, blocks);
   queue.launch(GpuKernel::block_sums,
-               GpuWork{(blocks + 7) / 8, kElementCost * 8192}, count, x, to,
+               GpuWork{(blocks + 7) / 8, kReadCost * 8192}, count, x, to,
                of_squares ? 1U : 0U);
   add_in_pairs(queue, 1, blocks, 1, result);
 }
