@@ -93,7 +93,7 @@ void Agent::follow_orders() {
     log_info("resumed");
   }
   is_paused_ = paused;
-  computer_->set_limits(orders.threads, orders.cpu_percent, orders.memory_mb);
+  computer_->set_limits(orders);
   if (orders.cache_bytes < orders_.cache_bytes) {
     cache_.prune(needed_objects(), orders.cache_bytes);
   }

@@ -67,6 +67,7 @@ protocol::WorkerOptions worker_options(const RunSettings& settings,
   options.device = settings.device;
   options.threads = orders.threads;
   options.cpu_percent = orders.cpu_percent;
+  options.gpu_percent = orders.gpu_percent;
   options.memory_mb = orders.memory_mb;
   options.niceness = kWorkerNiceness;
   return options;

@@ -35,15 +35,14 @@ Computer::~Computer() {
   for (Slot& slot : slots_) slot.worker->begin_to_leave();
 }
 
-void Computer::set_limits(std::uint32_t threads, std::uint32_t cpu_percent,
-                          std::uint32_t memory_mb) {
-  if (threads == options_.threads && cpu_percent == options_.cpu_percent &&
-      memory_mb == options_.memory_mb) {
-    return;
-  }
-  options_.memory_mb = memory_mb;
-  options_.threads = threads;
-  options_.cpu_percent = cpu_percent;
+void Computer::set_limits(const Orders& orders) {
+  protocol::WorkerOptions wanted = options_;
+  wanted.threads = orders.threads;
+  wanted.cpu_percent = orders.cpu_percent;
+  wanted.gpu_percent = orders.gpu_percent;
+  wanted.memory_mb = orders.memory_mb;
+  if (wanted == options_) return;
+  options_ = wanted;
   for (Slot& slot : slots_) {
     slot.is_ready = false;
     slot.worker->restart(options_);

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "client/governor.h"
 #include "client/mailbox.h"
 #include "client/worker_slot.h"
 #include "workunits/workunit.h"
@@ -44,8 +45,7 @@ class Computer {
 
   // From now on the workers compute with these; those that do otherwise are
   // replaced, their tasks stopped.
-  void set_limits(std::uint32_t threads, std::uint32_t cpu_percent,
-                  std::uint32_t memory_mb);
+  void set_limits(const Orders& orders);
   // Of the workers that run.
   std::vector<int> pids() const;
 

@@ -18,9 +18,11 @@ constexpr Seconds kReadEvery{1};
 Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
   RunSettings merged = settings;
   if (merged.cpu_percent == 0) merged.cpu_percent = prefs.cpu_percent;
+  if (merged.gpu_percent == 0) merged.gpu_percent = prefs.gpu_percent;
   Orders orders;
   orders.threads = threads_of_a_task(merged, prefs.cores);
   orders.cpu_percent = merged.cpu_percent;
+  orders.gpu_percent = merged.gpu_percent;
   std::uint32_t memory_mb =
       prefs.memory_mb != 0 ? prefs.memory_mb : machine_memory_mb() / 2;
   orders.memory_mb = memory_mb / settings.tasks;

@@ -24,6 +24,7 @@ struct Orders {
   Permission permission;
   std::uint32_t threads = 1;  // of each task
   std::uint32_t cpu_percent = 100;
+  std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;  // of each task
   std::uint64_t cache_bytes = kShardCacheBytes;
   std::string trouble;  // why the preferences cannot be followed; else empty

@@ -15,6 +15,7 @@ namespace quorate::client {
 struct Prefs {
   std::uint32_t cores = 0;  // 0: all
   std::uint32_t cpu_percent = 100;
+  std::uint32_t gpu_percent = 100;
   std::string hours;  // client/schedule.h; empty: always
   bool on_battery = false;
   std::uint32_t max_load = 0;      // percent of the cores; 0: any

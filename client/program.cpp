@@ -107,7 +107,10 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       "--project", arguments.project,
       "address, or fingerprint from its first 8 digits on, when "
       "several are attached");
-  command->add_option("--device", run.device, "device that computes")
+  command
+      ->add_option("--device", run.device,
+                   "device that computes, as quorate-worker "
+                   "--list-devices names it")
       ->capture_default_str();
   command->add_option("--tasks", run.tasks, "results computed at the same time")
       ->check(CLI::Range(1, 64))
@@ -120,6 +123,11 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
   command
       ->add_option("--cpu-percent", run.cpu_percent,
                    "share of the time that is spent computing (default: the "
+                   "preference)")
+      ->check(CLI::Range(1, 100));
+  command
+      ->add_option("--gpu-percent", run.gpu_percent,
+                   "share of the time that a GPU computes (default: the "
                    "preference)")
       ->check(CLI::Range(1, 100));
   command->add_flag("--once", run.once, "report one result, then leave");

@@ -15,6 +15,7 @@ struct RunSettings {
   std::uint32_t tasks = 1;        // computed at the same time, 1 to 64
   std::uint32_t threads = 0;      // of each task; 0: the cores, shared fairly
   std::uint32_t cpu_percent = 0;  // 0: what the preferences say
+  std::uint32_t gpu_percent = 0;  // alike
   bool once = false;              // report one result, then leave
 };
 

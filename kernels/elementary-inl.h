@@ -158,9 +158,9 @@ Q_FUNCTION Q_FLOAT canonical_gelu(Q_FLOAT x) {
 }
 
 Q_FUNCTION Q_FLOAT canonical_gelu_gradient(Q_FLOAT x, Q_FLOAT dy) {
-  const Q_FLOAT half = q_constant(0x3f000000);
-  const Q_FLOAT cdf =
-      q_fma(half, canonical_erf(q_mul(x, q_constant(0x3f3504f3))), half);
+  const Q_FLOAT one_half = q_constant(0x3f000000);
+  const Q_FLOAT cdf = q_fma(
+      one_half, canonical_erf(q_mul(x, q_constant(0x3f3504f3))), one_half);
   // 1 / sqrt(2 pi)
   const Q_FLOAT pdf =
       q_mul(q_constant(0x3ecc422a),

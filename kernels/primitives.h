@@ -9,19 +9,28 @@
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef uint q_word;
+typedef ulong q_long;
 #define Q_FUNCTION
 #define q_fma(a, b, c) fma((a), (b), (c))
 #define q_add(a, b) ((a) + (b))
 #define q_sub(a, b) ((a) - (b))
 #define q_mul(a, b) ((a) * (b))
-// q_div and q_sqrt: the program that includes this says how.
+#if defined(Q_INTEGER_DIVISION)  // kernels/division-inl.h
+#define q_div(a, b) canonical_quotient((a), (b))
+#define q_sqrt(a) canonical_root(a)
+#else  // built with -cl-fp32-correctly-rounded-divide-sqrt
+#define q_div(a, b) ((a) / (b))
+#define q_sqrt(a) sqrt(a)
+#endif
 #define q_bits(x) as_int(x)
 #define q_from_bits(i) as_float(i)
 #define q_to_float(i) convert_float_rte(i)
+#define q_leading_zeros(i) ((int)clz((q_word)(i)))
 
 #elif defined(__CUDACC__)
 
 typedef unsigned int q_word;
+typedef unsigned long long q_long;
 #define Q_FUNCTION __device__ __forceinline__
 #define q_fma(a, b, c) __fmaf_rn((a), (b), (c))
 #define q_add(a, b) __fadd_rn((a), (b))
@@ -32,6 +41,7 @@ typedef unsigned int q_word;
 #define q_bits(x) __float_as_int(x)
 #define q_from_bits(i) __int_as_float(i)
 #define q_to_float(i) __int2float_rn(i)
+#define q_leading_zeros(i) __clz((int)(i))
 
 #else
 
@@ -40,6 +50,7 @@ typedef unsigned int q_word;
 #include <cstdint>
 
 using q_word = std::uint32_t;
+using q_long = std::uint64_t;
 #define Q_FUNCTION inline
 #define q_fma(a, b, c) std::fma((a), (b), (c))
 #define q_add(a, b) ((a) + (b))
@@ -50,6 +61,7 @@ using q_word = std::uint32_t;
 #define q_bits(x) std::bit_cast<std::int32_t>(x)
 #define q_from_bits(i) std::bit_cast<float>(i)
 #define q_to_float(i) static_cast<float>(i)
+#define q_leading_zeros(i) std::countl_zero(static_cast<q_word>(i))
 
 #endif
 

@@ -10,11 +10,13 @@ build_packages=(
   libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
   libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
+  opencl-headers
   python3 # packaging/demo.py
 )
 test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
   python3-numpy git procps curl sqlite3 openssl groff-base faketime
+  pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
   chromium # the page as a reader sees it: tests/server/dashboard
 )
 bench_packages=(
@@ -59,8 +61,7 @@ install_missing() {
 report_optional() {
   local nvcc
   nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-  if [[ -x $nvcc ]]; then say "found CUDA: $nvcc (not used yet)"; fi
-  if [[ -e /usr/include/CL/cl.h ]]; then say "found OpenCL (not used yet)"; fi
+  if [[ -x $nvcc ]]; then say "found CUDA: $nvcc: builds use it"; fi
   if command -v ccache >/dev/null; then say "found ccache: builds use it"; fi
 }
 

@@ -32,6 +32,7 @@ struct Options {
   std::string device = "cpu";
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;
+  std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;
 };
 
@@ -46,6 +47,9 @@ int list(const Options& options) {
   }
   for (const auto& device : devices) {
     fmt::print("{:<14} {}\n", device.name, device.description);
+  }
+  for (const std::string& why : list_refused_devices()) {
+    fmt::print("{:<14} {}\n", "not used:", why);
   }
   return 0;
 }
@@ -104,9 +108,11 @@ int serve(const Options& options) {
   SystemClock clock;
   try {
     limit_memory(options.memory_mb);
-    WorkerServer server(make_backend(options.device, options.threads),
-                        ServeOptions{options.cpu_percent}, clock, STDIN_FILENO,
-                        replies.get());
+    // A GPU rests by itself, between slices of a step.
+    std::uint32_t percent = is_gpu(options.device) ? 100 : options.cpu_percent;
+    WorkerServer server(
+        make_backend(options.device, options.threads, options.gpu_percent),
+        ServeOptions{percent}, clock, STDIN_FILENO, replies.get());
     server.run();
   } catch (const Error& error) {
     protocol::WorkerFailed failed{0, std::string(name_of(error.kind())),
@@ -142,6 +148,10 @@ void describe(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 1024));
   app.add_option("--cpu-percent", options.cpu_percent,
                  "share of the time to compute in")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100));
+  app.add_option("--gpu-percent", options.gpu_percent,
+                 "share of the time that a GPU computes in")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   app.add_option("--memory-mb", options.memory_mb,

@@ -11,7 +11,6 @@
 namespace quorate::protocol {
 namespace {
 
-constexpr Seconds kStartTimeout{30};
 constexpr const char* kProgram = "quorate-worker";
 
 std::vector<std::string> command_of(const WorkerOptions& options) {
@@ -19,7 +18,14 @@ std::vector<std::string> command_of(const WorkerOptions& options) {
           "--device",      options.device,
           "--threads",     std::to_string(options.threads),
           "--cpu-percent", std::to_string(options.cpu_percent),
-          "--memory-mb",   std::to_string(options.memory_mb)};
+          "--memory-mb",   std::to_string(options.memory_mb),
+          "--gpu-percent", std::to_string(options.gpu_percent)};
+}
+
+// The driver of a GPU may compile its kernels at the first start.
+Seconds start_timeout(const WorkerOptions& options) {
+  bool is_cpu = options.device.starts_with("cpu");
+  return Seconds(is_cpu ? 30 : 300);
 }
 
 bool is_program(const fs::path& path) {
@@ -60,11 +66,11 @@ Error hang_of(const WorkerOptions& options) {
 WorkerProcess::WorkerProcess(const WorkerOptions& options)
     : process_(std::make_unique<ChildProcess>(command_of(options),
                                               options.niceness)) {
-  std::optional<WorkerReply> first = receive(kStartTimeout);
+  std::optional<WorkerReply> first = receive(start_timeout(options));
   if (!first) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("{}: no answer within {} s of its start",
-                            options.program, kStartTimeout.count()));
+                            options.program, start_timeout(options).count()));
   }
   if (const auto* failed = std::get_if<WorkerFailed>(&*first)) {
     throw Error(ErrorKind::unsupported,

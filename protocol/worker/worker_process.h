@@ -19,12 +19,15 @@ struct WorkerOptions {
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;  // duty cycle of the computing
   std::uint32_t memory_mb = 0;      // that it may take; 0: all there is
+  std::uint32_t gpu_percent = 100;  // duty cycle of a GPU
   int niceness = 0;
   // A busy worker reports progress several times a second. One that says
   // nothing for so long hangs: whoever drives it kills it and starts another.
   // Long, because a step of a large model on a slow, busy machine takes
   // minutes.
   Seconds silence{600};
+
+  bool operator==(const WorkerOptions&) const = default;
 };
 
 // Lives for many jobs, one at a time. Used by one thread, which outlives it.
@@ -32,7 +35,8 @@ class WorkerProcess {
  public:
   // Starts the process and waits for its WorkerReady. Throws unsupported with
   // the worker's words when the device cannot serve, unavailable when the
-  // process ends or stays silent for 30 s, io when it cannot be started.
+  // process ends or stays silent for 30 s (a GPU, whose driver may have to
+  // compile: 5 minutes), io when it cannot be started.
   explicit WorkerProcess(const WorkerOptions& options);
 
   const WorkerReady& ready() const { return ready_; }

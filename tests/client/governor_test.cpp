@@ -29,6 +29,7 @@ TEST_CASE_FIXTURE(Fixture, "changed preferences are followed within seconds") {
   Governor governor = this->governor();
   CHECK(governor.orders({}).cpu_percent == 100);
   set_pref("cpu_percent", "50");
+  set_pref("gpu_percent", "60");
   set_pref("cores", "3");
   set_pref("cache_mb", "20");
   set_pref("down_kbps", "30");
@@ -36,6 +37,7 @@ TEST_CASE_FIXTURE(Fixture, "changed preferences are followed within seconds") {
   clock.advance(Seconds(2));
   Orders orders = governor.orders({});
   CHECK(orders.cpu_percent == 50);
+  CHECK(orders.gpu_percent == 60);
   CHECK(orders.threads == 3);
   CHECK(orders.cache_bytes == 20U << 20);
   CHECK(network.down_limit == 30'000);
@@ -50,9 +52,11 @@ TEST_CASE_FIXTURE(Fixture, "the command line has the last word") {
   CHECK(governor(settings).orders({}).threads == 4);
   settings.threads = 1;
   settings.cpu_percent = 70;
+  settings.gpu_percent = 30;
   Orders orders = governor(settings).orders({});
   CHECK(orders.threads == 1);
   CHECK(orders.cpu_percent == 70);
+  CHECK(orders.gpu_percent == 30);
 }
 
 TEST_CASE_FIXTURE(Fixture,

@@ -33,7 +33,7 @@ struct DeviceCase {
   std::string device;
   unsigned threads;
 };
-// Every optimised device, with one to three threads; those that this
+// Every optimised device, CPUs with one to three threads; those that this
 // host lacks are named in a message and left out.
 std::vector<DeviceCase> optimised_devices();
 // The same and the reference.

@@ -45,7 +45,8 @@ TEST_CASE("a worker gets its options and is ready after its first line") {
   Script script(std::string(kReady) + R"(
 read line
 echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
-  WorkerProcess process(WorkerOptions{script.path(), "cpu:avx2", 3, 50, 700});
+  WorkerProcess process(
+      WorkerOptions{script.path(), "cpu:avx2", 3, 50, 700, 40});
   CHECK(process.ready().device == "toy");
   CHECK(process.ready().arithmetic == 1);
 
@@ -55,7 +56,7 @@ echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
   REQUIRE(reply);
   CHECK(std::get<WorkerFailed>(*reply).why ==
         "--serve --device cpu:avx2 --threads 3 --cpu-percent 50 "
-        "--memory-mb 700");
+        "--memory-mb 700 --gpu-percent 40");
 }
 
 TEST_CASE("no message within the time is no message") {

@@ -1,0 +1,20 @@
+// Backends of NVIDIA's GPUs through CUDA, "cuda:0" and so on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "kernels/gpu/gpu_list.h"
+
+namespace quorate {
+
+GpuList list_cuda_devices();
+
+// name: one of the list, or "cuda" for the first. percent: share of the time
+// in which it works, 1 to 100. Throws unsupported, saying why, if there is no
+// such device or it is too old; io if it fails.
+std::unique_ptr<Backend> make_cuda_backend(std::string_view name,
+                                           std::uint32_t percent);
+
+}  // namespace quorate

@@ -1,0 +1,30 @@
+// A GPU through CUDA (kernels/gpu/gpu_device.h).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/gpu/gpu_device.h"
+
+namespace quorate::cuda {
+
+struct DeviceEntry {
+  int index = 0;
+  std::string name;         // "cuda:0"
+  std::string description;  // for people
+  std::uint32_t compute_units = 0;
+  int capability = 0;  // 75 for 7.5
+};
+
+// Throws unsupported, saying why, if there is no driver or no GPU. Nothing is
+// started on them.
+std::vector<DeviceEntry> find_devices();
+
+// Why a device cannot run the kernels; empty if it can.
+std::string unfitness(const DeviceEntry& device);
+
+// Throws unsupported if it is unfit.
+std::unique_ptr<GpuDevice> make_device(const DeviceEntry& device);
+
+}  // namespace quorate::cuda

@@ -1,0 +1,20 @@
+// Which rows of a gradient belong to which row of a table (docs/numerics.md,
+// section 7): lists that a GPU can follow.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/backend.h"
+
+namespace quorate {
+
+// The rows of each symbol, in order, cut into chains of at most 64.
+struct EmbeddingChains {
+  std::vector<std::uint32_t> order;   // rows, those of one symbol together
+  std::vector<std::uint32_t> starts;  // of chains in `order`, and the end
+  std::vector<std::uint32_t> chains;  // of symbols in `starts`, and the end
+};
+EmbeddingChains embedding_chains(Indices ids, std::size_t symbols);
+
+}  // namespace quorate

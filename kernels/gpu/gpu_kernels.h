@@ -1,0 +1,75 @@
+// The kernels of kernels/gpu/device by name; quorate_NAME in the program.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#define QUORATE_GPU_KERNELS(X) \
+  X(map)                       \
+  X(map_gradient)              \
+  X(add_arrays)                \
+  X(subtract_arrays)           \
+  X(scale_array)               \
+  X(move_towards)              \
+  X(add_bias)                  \
+  X(pixels)                    \
+  X(find_not_finite)           \
+  X(sgd)                       \
+  X(adamw)                     \
+  X(dropout)                   \
+  X(block_sums)                \
+  X(row_means)                 \
+  X(softmax_cross_entropy)     \
+  X(find_correct)              \
+  X(causal_softmax)            \
+  X(causal_softmax_gradient)   \
+  X(segment_sums)              \
+  X(add_row_pairs)             \
+  X(deviations)                \
+  X(normalize_pixels)          \
+  X(normalize_pixels_gradient) \
+  X(spread_pixels)             \
+  X(max_pool)                  \
+  X(max_pool_gradient)         \
+  X(average_pool)              \
+  X(average_pool_gradient)     \
+  X(embedding)                 \
+  X(chain_sums)                \
+  X(add_chains)                \
+  X(product_ab_64)             \
+  X(product_atb_64)            \
+  X(product_abt_64)            \
+  X(convolution_64)            \
+  X(convolution_dx_64)         \
+  X(convolution_dw_64)         \
+  X(product_ab_128)            \
+  X(product_atb_128)           \
+  X(product_abt_128)           \
+  X(convolution_128)           \
+  X(convolution_dx_128)        \
+  X(convolution_dw_128)        \
+  X(narrow_convolution)        \
+  X(narrow_convolution_dx)     \
+  X(narrow_convolution_dw)     \
+  X(add_segments)
+
+namespace quorate {
+
+enum class GpuKernel : std::size_t {
+#define QUORATE_NAME(name) name,
+  QUORATE_GPU_KERNELS(QUORATE_NAME)
+#undef QUORATE_NAME
+};
+
+inline constexpr std::array kGpuKernelNames = {
+#define QUORATE_NAME(name) std::string_view("quorate_" #name),
+    QUORATE_GPU_KERNELS(QUORATE_NAME)
+#undef QUORATE_NAME
+};
+
+inline constexpr std::string_view name_of(GpuKernel kernel) {
+  return kGpuKernelNames[static_cast<std::size_t>(kernel)];
+}
+
+}  // namespace quorate
