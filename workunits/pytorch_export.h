@@ -14,7 +14,8 @@ namespace quorate {
 // torch.nn.Sequential takes it: weights of convolutions are [out, in, height,
 // width], and the columns of a linear layer after a flatten are in the order
 // channel, row, column, since PyTorch keeps images so. values: in declared
-// order.
+// order. Throws unsupported for a list of layers with others than activations
+// between a flatten and the next linear layer.
 Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
                         const std::map<std::string, std::string>& metadata);
 
