@@ -1,6 +1,7 @@
 // Operations keep their scratch memory: after the first call of a shape they
 // ask the system for none. Counts what goes through operator new. Convolutions
-// are not among them: a thread makes its memory when it first has a task.
+// are not among them: a thread makes its memory when it first has a task; nor
+// are other devices, whose drivers do as they please.
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -163,11 +164,12 @@ void check_operations(Backend& backend) {
 
 }  // namespace
 
-TEST_CASE("no operation allocates memory in its second call") {
+TEST_CASE("no operation of a processor allocates memory in its second call") {
   std::size_t before = allocations;
   std::vector<float> none(1);
   REQUIRE(allocations > before);
   for (const test::DeviceCase& on : test::optimised_devices()) {
+    if (!on.device.starts_with("cpu")) continue;
     CAPTURE(on.device);
     CAPTURE(on.threads);
     auto backend = make_backend(on.device, on.threads);
