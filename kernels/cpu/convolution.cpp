@@ -93,6 +93,7 @@ void Convolver::run(const Sweep& sweep) {
   }
   Bands bands = cut(sweep);
   place_windows(sweep, bands);
+  for (PerThread& own : threads_) own.classes.reserve(classes_.size());
   pack_weights(sweep);
   if (!sweep.is_in_place()) {
     // On every thread: which ones will take bands is not known.
@@ -196,7 +197,6 @@ void Convolver::place_windows(const Sweep& sweep, const Bands& bands) {
       place_class(sweep, bands, rows, cols);
     }
   }
-  for (PerThread& own : threads_) own.classes.reserve(classes_.size());
 }
 
 void Convolver::place_class(const Sweep& sweep, const Bands& bands,

@@ -25,25 +25,65 @@ HWY_INLINE void for_vectors(std::size_t channels, const F& f) {
   }
 }
 
-// A window after the other, so that its lines are read together; the processor
-// overlaps the sums of several.
-void windows(const DepthwiseWindows& n) {
+HWY_INLINE Vec finished_window(const DepthwiseWindows& n, std::size_t i,
+                               std::size_t at, std::size_t lanes, Vec sum) {
+  const Finish& f = n.finish;
+  return finished(sum, f.bias ? f.bias + at : nullptr,
+                  f.addend ? f.addend + n.c_rows[i] + at : nullptr, f.relu,
+                  lanes);
+}
+
+// The weights of few taps stay in registers; the processor overlaps the sums
+// of several windows.
+template <std::size_t kTaps>
+void few_taps(const DepthwiseWindows& n) {
+  for_vectors(n.channels, [&](std::size_t at, std::size_t lanes) HWY_ATTR {
+    Vec w[kTaps];
+    std::ptrdiff_t taps[kTaps];
+    for (std::size_t tap = 0; tap < kTaps; ++tap) {
+      w[tap] = load_lanes(n.w + tap * n.channels + at, lanes);
+      taps[tap] = n.taps[tap];
+    }
+    for (std::size_t i = 0; i < n.windows; ++i) {
+      const float* r = n.r + n.r_rows[i] + at;
+      Vec sum = hn::Zero(kF);
+      for (std::size_t tap = 0; tap < kTaps; ++tap) {
+        sum = hn::MulAdd(load_lanes(r + taps[tap], lanes), w[tap], sum);
+      }
+      store_lanes(finished_window(n, i, at, lanes, sum), lanes,
+                  n.c + n.c_rows[i] + at);
+    }
+  });
+}
+
+void many_taps(const DepthwiseWindows& n) {
   for (std::size_t i = 0; i < n.windows; ++i) {
     const float* r = n.r + n.r_rows[i];
-    float* c = n.c + n.c_rows[i];
-    const float* addend =
-        n.finish.addend ? n.finish.addend + n.c_rows[i] : nullptr;
     for_vectors(n.channels, [&](std::size_t at, std::size_t lanes) HWY_ATTR {
       Vec sum = hn::Zero(kF);
       for (std::size_t tap = 0; tap < n.tap_count; ++tap) {
         sum = hn::MulAdd(load_lanes(r + n.taps[tap] + at, lanes),
                          load_lanes(n.w + tap * n.channels + at, lanes), sum);
       }
-      const float* bias = n.finish.bias ? n.finish.bias + at : nullptr;
-      store_lanes(finished(sum, bias, addend ? addend + at : nullptr,
-                           n.finish.relu, lanes),
-                  lanes, c + at);
+      store_lanes(finished_window(n, i, at, lanes, sum), lanes,
+                  n.c + n.c_rows[i] + at);
     });
+  }
+}
+
+// 3x3, and what a stride of 2 leaves of it.
+void windows(const DepthwiseWindows& n) {
+  switch (n.tap_count) {
+    case 9:
+      return few_taps<9>(n);
+    case 4:
+      return few_taps<4>(n);
+    case 2:
+      return few_taps<2>(n);
+    case 1:
+      return few_taps<1>(n);
+    default:
+      return many_taps(n);
   }
 }
 

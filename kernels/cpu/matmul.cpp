@@ -37,9 +37,10 @@ constexpr std::size_t kBlockElements = 512 * (kWide ? 384 : 256);
 constexpr std::size_t kBlockSegments = 5;
 constexpr std::size_t kMostDepth = kBlockSegments * kSegment;
 // Columns packed at a time: a row tile of R is read for all of them from the
-// first-level cache.
+// first-level cache. More where R is packed again for each such block.
 constexpr std::size_t kBlockCols = kWide ? 384 : 256;
-constexpr std::size_t kBlockPanels = kBlockCols / kLanes;
+constexpr std::size_t kAlongBlockCols = 2 * kBlockCols;
+constexpr std::size_t kBlockPanels = kAlongBlockCols / kLanes;
 // Rows of R copied at a time.
 constexpr std::size_t kBlockRows = 48;
 // Fewer rows than these do not repay packing V when it can be read in place.
@@ -93,12 +94,17 @@ struct Multiplier {
     }
   }
 
+  std::size_t block_cols() const {
+    return along_rows ? kAlongBlockCols : kBlockCols;
+  }
+
   // The fewer columns, the more steps at a time; all blocks alike.
   std::size_t block_depth() const {
     const std::size_t cols = (p.cols + kLanes - 1) / kLanes * kLanes;
     const std::size_t segments = (p.depth + kSegment - 1) / kSegment;
     const std::size_t most =
-        least(kMostDepth, kBlockElements / least(cols, kBlockCols)) / kSegment;
+        least(kMostDepth, kBlockElements / least(cols, block_cols())) /
+        kSegment;
     const std::size_t blocks = (segments + most - 1) / most;
     return (segments + blocks - 1) / blocks * kSegment;
   }
@@ -125,7 +131,7 @@ struct Multiplier {
       std::size_t width = 0;
       for (; i < count; ++i, ++used) {
         const PanelCut cut = cut_panel(p.cols, kLanes, i);
-        if (width + cut.vectors * kLanes > kBlockCols) break;
+        if (width + cut.vectors * kLanes > block_cols()) break;
         panels[used] =
             place_panel(block, cut, panel_scratch + width * block.depth);
         width += cut.vectors * kLanes;

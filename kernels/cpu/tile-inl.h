@@ -1,6 +1,7 @@
 // A tile of C: a few rows of a few vectors, whose sums stay in registers for a
 // segment of k; a finished segment is added to the tile in memory. Included
-// once per instruction set.
+// once per instruction set. Longer than other headers: whatever touches these
+// sums must be inlined together.
 #if defined(QUORATE_KERNELS_CPU_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef QUORATE_KERNELS_CPU_TILE_INL_H
 #undef QUORATE_KERNELS_CPU_TILE_INL_H
