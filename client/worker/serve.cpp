@@ -103,6 +103,9 @@ void WorkerServer::answer(const Received& received) {
   try {
     say(work_on(*received.request, received.number));
   } catch (const Error& error) {
+    // A device that has failed for good is no reason to refuse the task: the
+    // worker ends, and the task goes to the one that is started next.
+    if (error.kind() == ErrorKind::io) require_primitives(*backend_);
     say(failure(job, error));
   } catch (const std::bad_alloc&) {
     say(failure(job, Error(ErrorKind::unsupported,

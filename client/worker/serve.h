@@ -23,9 +23,10 @@ class WorkerServer {
   WorkerServer(std::unique_ptr<Backend> backend, const ServeOptions& options,
                const Clock& clock, int input, int output);
 
-  // Tests the device, a GPU with all stored answers, says "ready", serves until the input ends. Throws
-  // unsupported if the device does not compute exactly, io when nobody reads
-  // the replies. A failed job is a reply and no exception.
+  // Tests the device, a GPU with all stored answers, says "ready", serves
+  // until the input ends. Throws unsupported if the device does not compute
+  // exactly, io when it has failed for good, or nobody reads the replies. A
+  // failed job is a reply and no exception.
   void run();
 
  private:

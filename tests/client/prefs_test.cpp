@@ -12,6 +12,7 @@ Prefs all_changed() {
   Prefs prefs;
   set(prefs, pref_info("cores"), "2");
   set(prefs, pref_info("cpu_percent"), "50");
+  set(prefs, pref_info("gpu_percent"), "40");
   set(prefs, pref_info("hours"), "22:00-07:00");
   set(prefs, pref_info("on_battery"), "yes");
   set(prefs, pref_info("max_load"), "25");

@@ -169,7 +169,7 @@ TEST_CASE("no operation of a processor allocates memory in its second call") {
   std::vector<float> none(1);
   REQUIRE(allocations > before);
   for (const test::DeviceCase& on : test::optimised_devices()) {
-    if (!on.device.starts_with("cpu")) continue;
+    if (is_gpu(on.device)) continue;  // its driver does as it likes
     CAPTURE(on.device);
     CAPTURE(on.threads);
     auto backend = make_backend(on.device, on.threads);

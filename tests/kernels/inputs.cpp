@@ -79,7 +79,7 @@ std::vector<DeviceCase> optimised_devices() {
       try {
         make_backend(device);
       } catch (const Error& error) {
-        MESSAGE("skipped: " << error.what());
+        MESSAGE("skipped: " << std::string(error.what()));
         continue;
       }
       found.push_back({device, 1});

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "kernels/backends.h"
 #include "tests/client/worker/unit_files.h"
+#include "tests/support/forwarding_backend.h"
 
 namespace quorate::worker {
 namespace {
@@ -76,6 +77,29 @@ UnitSize long_unit() {
   return {.hidden = 1024, .samples = 4096, .steps = 4096, .batch = 1};
 }
 
+// A device that is unplugged at the end of its first step; the worker's input
+// ends then, so that it has nothing to wait for.
+class Unplugged final : public test::ForwardingBackend {
+ public:
+  explicit Unplugged(FileDescriptor& input)
+      : ForwardingBackend(make_backend("cpu")), input_(input) {}
+
+  std::unique_ptr<Memory> allocate(std::size_t count) override {
+    if (is_gone_) fail();
+    return ForwardingBackend::allocate(count);
+  }
+  void sgd(View, ConstView, View, const SgdStep&) override { fail(); }
+
+ private:
+  [[noreturn]] void fail() {
+    is_gone_ = true;
+    input_.reset();
+    throw Error(ErrorKind::io, "device \"toy\": sgd: LOST");
+  }
+  FileDescriptor& input_;
+  bool is_gone_ = false;
+};
+
 }  // namespace
 
 TEST_CASE("the end of the input in mid-job leaves a checkpoint") {
@@ -129,6 +153,29 @@ TEST_CASE("a line that is no request fails job 0 and nothing else") {
   CHECK(failed.job == 0);
   CHECK(failed.kind == "corrupt");
   CHECK(served.next_as<protocol::ComputeDone>().job == 1);
+}
+
+TEST_CASE("a device that fails for good ends the worker, not the task") {
+  UnitFiles files;
+  Pipe requests;
+  Pipe replies;
+  SystemClock clock;
+  WorkerServer server(std::make_unique<Unplugged>(requests.write),
+                      ServeOptions{}, clock, requests.read.get(),
+                      replies.write.get());
+  write_all(
+      requests.write.get(),
+      as_bytes(protocol::write(protocol::WorkerRequest(files.request(1))) +
+               "\n"),
+      "requests");
+  CHECK_THROWS_WITH_AS(server.run(), doctest::Contains("LOST"), Error);
+  replies.write.reset();
+  std::string said(1000, '\0');
+  ssize_t size = ::read(replies.read.get(), said.data(), said.size());
+  REQUIRE(size > 0);
+  said.resize(static_cast<std::size_t>(size));
+  CHECK(said.find("ready") != std::string::npos);
+  CHECK(said.find("failed") == std::string::npos);
 }
 
 }  // namespace quorate::worker

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -18,7 +19,7 @@ inline std::optional<opencl::DeviceEntry> any_opencl_device() {
     }
     MESSAGE("skipped: no OpenCL device that qualifies");
   } catch (const Error& error) {
-    MESSAGE("skipped: " << error.what());
+    MESSAGE("skipped: " << std::string(error.what()));
   }
   return std::nullopt;
 }
