@@ -137,12 +137,13 @@ TEST_CASE("a text gets a network of text, with AdamW, and no other") {
     CHECK(found.find("it takes images: choose gpt") != std::string::npos);
   }
   CHECK(project->state().runs.empty());
-  std::string found = refusal(
-      admin, "train-create",
-      {{"run", "one"}, {"dataset", "book"}, {"momentum", 0.5}});
+  std::string found =
+      refusal(admin, "train-create",
+              {{"run", "one"}, {"dataset", "book"}, {"momentum", 0.5}});
   CHECK(found.find("--momentum: is a setting of sgd") != std::string::npos);
-  admin.call("train-create",
-             {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});
+  admin.call(
+      "train-create",
+      {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});
   const TrainingRun& training = project->state().runs.begin()->second;
   CHECK(training.run.optimizer.kind == OptimizerKind::adamw);
   CHECK(training.run.optimizer.clip_norm == 1.0F);
