@@ -65,7 +65,7 @@ Run sample_run(std::uint8_t n) {
   run.batch = small(n, 2);
   run.local_steps = small(n, 3);
   run.epochs = small(n, 4);
-  run.optimizer = {0.1F * n,  0.9F / n, 1e-4F * n, OptimizerKind::adamw,
+  run.optimizer = {0.1F * n, 0.9F / n, 1e-4F * n, OptimizerKind::adamw,
                    0.8F / n, 0.7F / n, 1e-8F * n, 0.5F * n};
   run.lr_schedule = text(n, "schedule");
   run.rule = text(n, "rule");
