@@ -165,8 +165,10 @@ def test_text(stage):
 
 def refuse_text(stage, project):
     command = ("quorate", "-C", project.folder)
-    stage.fails(["data set text is text", "take images"], *command,
-                "train", "create", "x", "--dataset", "text")
+    stage.fails(["it takes images", "choose gpt"], *command, "train", "create",
+                "x", "--dataset", "text", "--model", "lenet")
+    stage.fails(["--batch 16", "as many samples"], *command, "train", "create",
+                "x", "--dataset", "text")
     stage.fails(["text", "choose another"], *command, "dataset", "add", "text",
                 SOURCES / "text")
     stage.fails(["--label", "are for CSV"], *command, "dataset", "add", "x",
