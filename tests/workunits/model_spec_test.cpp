@@ -121,9 +121,10 @@ TEST_CASE("a list of layers is a model, with errors that name the place") {
           {"layer":"linear","outputs":4})",
        "allowed are"},
       {"", "without layers"}};
-  for (const auto& [layers, why] : kFaults) {
-    CAPTURE(layers);
-    CHECK_THROWS_WITH_AS(read(layers), doctest::Contains(why), Error);
+  for (const auto& fault : kFaults) {
+    CAPTURE(fault.first);
+    CHECK_THROWS_WITH_AS(read(fault.first), doctest::Contains(fault.second),
+                         Error);
   }
 }
 
