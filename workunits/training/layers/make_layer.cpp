@@ -30,7 +30,7 @@ std::unique_ptr<Layer> make_layer(Backend& backend, const PlanStep& step,
     case LayerKind::embedding:
       return std::make_unique<Embedding>(backend, step, parameters, context);
     case LayerKind::attention:
-      return std::make_unique<Attention>(backend, step, max_batch);
+      return std::make_unique<SelfAttention>(backend, step, max_batch);
     case LayerKind::tied_linear:
       return std::make_unique<TiedLinear>(backend, step, parameters);
     case LayerKind::flatten:

@@ -133,8 +133,8 @@ void DropoutLayer::backward(ConstView, ConstView, View dy,
   if (dx) apply(dy, *dx);
 }
 
-Attention::Attention(Backend& backend, const PlanStep& step,
-                     std::size_t max_batch)
+SelfAttention::SelfAttention(Backend& backend, const PlanStep& step,
+                             std::size_t max_batch)
     : backend_(backend),
       in_(step.layer->in),
       out_(step.layer->out),
@@ -142,17 +142,18 @@ Attention::Attention(Backend& backend, const PlanStep& step,
       scale_(1.0F / std::sqrt(static_cast<float>(out_.channels / heads_))),
       weights_(backend.tensor({max_batch, heads_, out_.width, out_.width})) {}
 
-View Attention::weights(std::size_t batch) {
+View SelfAttention::weights(std::size_t batch) {
   return weights_.view().part(0, {batch, heads_, out_.width, out_.width});
 }
 
-void Attention::forward(ConstView x, const std::optional<ConstView>&, View y) {
+void SelfAttention::forward(ConstView x, const std::optional<ConstView>&,
+                            View y) {
   backend_.attention(pixel_arrays(x, in_), heads_, scale_, weights(x.shape[0]),
                      pixel_arrays(y, out_));
 }
 
-void Attention::backward(ConstView x, ConstView, View dy,
-                         std::optional<View> dx) {
+void SelfAttention::backward(ConstView x, ConstView, View dy,
+                             std::optional<View> dx) {
   if (!dx) return;
   backend_.attention_gradient(pixel_arrays(x, in_), weights(x.shape[0]),
                               pixel_arrays(ConstView(dy), out_), heads_, scale_,

@@ -86,9 +86,9 @@ class DropoutLayer final : public Layer {
 };
 
 // Causal self-attention of queries, keys and values.
-class Attention final : public Layer {
+class SelfAttention final : public Layer {
  public:
-  Attention(Backend& backend, const PlanStep& step, std::size_t max_batch);
+  SelfAttention(Backend& backend, const PlanStep& step, std::size_t max_batch);
   void forward(ConstView x, const std::optional<ConstView>& addend,
                View y) override;
   void backward(ConstView x, ConstView y, View dy,
