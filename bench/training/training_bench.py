@@ -98,9 +98,9 @@ def main():
     if version.returncode != 0:
         print("skipped: training beside PyTorch: needs python3-torch")
         return
-    print("PyTorch", version.stdout.split()[0], "-",
+    print("PyTorch", version.stdout.split()[0],
           *[line.strip(" -") for line in version.stdout.splitlines()
-            if "DNN" in line or "CPU capability" in line], sep="\n  ")
+            if "MKL-DNN v" in line or "CPU capability" in line], sep="\n  ")
     print(f"{'network':12}{'threads':>8}{'ours s':>10}{'PyTorch s':>10}"
           f" {'layout':6}{'ratio':>8}{'ours MB':>10}{'theirs':>10}{'ratio':>8}")
     for case in CASES:
