@@ -63,7 +63,6 @@ bool is_pool(const LayerSpec& layer) {
 
 // Of windows: that they exist, and are as kernels can take them.
 std::string fault_of_windows(const LayerSpec& layer) {
-  constexpr std::uint32_t kMaxWindow = 16;
   if (layer.window == 0 || layer.window > kMaxWindow || layer.stride == 0 ||
       layer.stride > kMaxWindow) {
     return fmt::format(

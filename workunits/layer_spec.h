@@ -50,6 +50,9 @@ struct LayerSpec {
   std::vector<LayerSpec> shortcut{};
 };
 
+// Most pixels of a window's side, and of its stride: what kernels take.
+inline constexpr std::uint32_t kMaxWindow = 16;
+
 // Added to every variance: 1e-5.
 inline constexpr std::uint32_t kNormEpsilon = 0x3727c5ac;
 

@@ -2,7 +2,6 @@
 
 #include "base/arithmetic.h"
 #include "base/random.h"
-#include "workunits/token_shard.h"
 
 namespace quorate::test {
 namespace {
@@ -81,7 +80,7 @@ TrainingTask text_task(std::uint32_t steps) {
           {"layer":"gelu"}, {"layer":"linear","outputs":12}]},
         {"layer":"layer_norm"}, {"layer":"tied_linear","symbols":11}]})",
       11);
-  task.range.shard_samples = token_windows(kTextTokens, 20);
+  task.range.shard_samples = 150;
   task.range.batch = 4;
   task.inverse_batch = inverse_batch(task.model, task.range.batch);
   task.optimizer = {.learning_rate = 0.01F,
@@ -96,11 +95,15 @@ TrainingTask text_task(std::uint32_t steps) {
 
 TaskShard::TaskShard(const TrainingTask& of)
     : images(takes_text(of.model) ? 1 : of.range.shard_samples, 1,
-             of.model.family == "lenet" ? kPatternImage : kPatternShape),
+             of.model.family == "mlp" || takes_text(of.model) ? kPatternShape
+                                                              : of.model.input),
       task(of) {
   // Each token follows from the one before but for some noise.
   RandomStream words(/*key=*/3, /*stream=*/0, /*step=*/0);
-  for (std::uint32_t i = 0; i < kTextTokens; ++i) {
+  std::uint32_t count =
+      takes_text(of.model) ? (of.range.shard_samples + 1) * targets_of(of.model)
+                           : 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
     std::uint32_t next = i == 0 ? 0 : 3U * tokens.back() + 1;
     next += integer_below(words.next(), 8) == 0 ? 1 : 0;
     tokens.push_back(static_cast<std::uint8_t>(next % 11));

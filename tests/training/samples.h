@@ -34,11 +34,10 @@ std::vector<float> pattern_snapshot();
 TrainingTask image_task(std::uint32_t steps);
 
 // A residual network of text with dropout, trained by AdamW with clipped
-// gradients, on a shard of kTextTokens tokens.
-inline constexpr std::uint32_t kTextTokens = 3000;
+// gradients.
 TrainingTask text_task(std::uint32_t steps);
 
-// The samples and the snapshot of one of these tasks.
+// The samples of such a task, whatever its network, and its snapshot.
 struct TaskShard {
   explicit TaskShard(const TrainingTask& task);
   Samples view() const;

@@ -26,6 +26,8 @@ Function function_of(Activation activation) {
   return Function::relu;
 }
 
+static_assert(kMaxWindow <= kMaxPoolingSize);
+
 Pooling pooling_of(const LayerSpec& layer) {
   return {
       .size = layer.window, .stride = layer.stride, .padding = layer.padding};
