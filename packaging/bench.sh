@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Runs benchmarks (bench/) on the release build and prints their tables. Other
 # programs on the machine blur the figures: run it alone.
-# Usage: packaging/bench.sh [--json FILE] [server] [transfer] [kernels] [training]
+# Usage: packaging/bench.sh [--json FILE] [NAME...], names of folders of bench/
 # No name: all of them. FILE: a list of the comparisons (bench/results.py).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-known=(server transfer kernels training)
+known=(server transfer kernels training learning)
 if [[ ${1:-} == --json ]]; then
   QUORATE_BENCH_JSON=$(realpath -m "${2:?usage: --json FILE}")
   export QUORATE_BENCH_JSON

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "bench/training/settings.h"
 #include "kernels/backends.h"
 #include "workunits/training/loss.h"
 #include "workunits/training/model.h"
@@ -25,16 +26,6 @@ namespace {
 
 std::uint32_t number(const char* text) {
   return static_cast<std::uint32_t>(std::strtoul(text, nullptr, 10));
-}
-
-OptimizerOptions optimizer_for(const ModelSpec& spec) {
-  if (!takes_text(spec)) return {.learning_rate = 0.05F, .momentum = 0.9F};
-  return {.learning_rate = 1e-3F,
-          .weight_decay = 0.01F,
-          .kind = OptimizerKind::adamw,
-          .beta1 = 0.9F,
-          .beta2 = 0.99F,
-          .epsilon = 1e-8F};
 }
 
 class Steps {

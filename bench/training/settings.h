@@ -1,0 +1,20 @@
+// How the benchmarks' networks are optimised, here and in PyTorch.
+#pragma once
+
+#include "workunits/model_spec.h"
+#include "workunits/task.h"
+
+namespace quorate {
+
+// Images: momentum; text: AdamW.
+inline OptimizerOptions optimizer_for(const ModelSpec& spec) {
+  if (!takes_text(spec)) return {.learning_rate = 0.05F, .momentum = 0.9F};
+  return {.learning_rate = 1e-3F,
+          .weight_decay = 0.01F,
+          .kind = OptimizerKind::adamw,
+          .beta1 = 0.9F,
+          .beta2 = 0.99F,
+          .epsilon = 1e-8F};
+}
+
+}  // namespace quorate
