@@ -26,6 +26,8 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "docs")]
 from results import record  # noqa: E402
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before torch reads it
 try:
     import numpy
     import torch

@@ -32,11 +32,13 @@ CASES = [("resnet-20", ["resnet-20", "64"], ["10", "32", "32", "3"], 4),
 class Runner:
     """A process that computes steps when it is told to."""
 
-    def __init__(self, command):
+    def __init__(self, command, threads):
         wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
         self.child = subprocess.Popen(
             command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, "OMP_WAIT_POLICY": "passive",
+                 # torch.set_num_threads does not tell OpenBLAS.
+                 "OPENBLAS_NUM_THREADS": str(threads),
                  "OPENBLAS_CORETYPE": "SKYLAKEX" if wide else "HASWELL"})
 
     def seconds(self, steps):
@@ -56,11 +58,11 @@ def bench(case, threads, options):
     name, ours, data, steps = case
     runners = {"ours": Runner(
         [pathlib.Path(os.environ["QUORATE_BIN"]) / "bench-training-steps",
-         *ours, options.device, str(threads), *data])}
+         *ours, options.device, str(threads), *data], threads)}
     for layout in ["nchw"] if name == "gpt" else ["nchw", "nhwc"]:
         runners[layout] = Runner(
             ["/usr/bin/python3", HERE / "pytorch_steps.py", name, ours[1],
-             layout, str(threads)])
+             layout, str(threads)], threads)
     times = {key: [] for key in runners}
     for key, runner in runners.items():
         runner.seconds(1)  # warm
