@@ -43,8 +43,11 @@ constexpr std::size_t kAlongBlockCols = 2 * kBlockCols;
 constexpr std::size_t kBlockPanels = kAlongBlockCols / kLanes;
 // Rows of R copied at a time.
 constexpr std::size_t kBlockRows = 48;
-// Fewer rows than these do not repay packing V when it can be read in place.
-constexpr std::size_t kPackRows = 24;
+// Fewer rows than these do not repay packing V when it can be read in place;
+// fewer still if its steps, whole pages apart, fall on few lines of a cache.
+constexpr std::size_t kPackRows = 72;
+constexpr std::size_t kPackRowsOfPages = 24;
+constexpr std::size_t kPage = 4096 / sizeof(float);
 // Steps of R so many elements apart fall on few lines of a cache.
 constexpr std::size_t kFarApart = 192;
 
@@ -142,8 +145,10 @@ struct Multiplier {
   }
 
   bool packs() const {
+    const std::size_t least_rows =
+        p.v_k % kPage == 0 ? kPackRowsOfPages : kPackRows;
     return !p.packed_v &&
-           (p.v_col != 1 || p.rows >= kPackRows || p.cols % kLanes != 0);
+           (p.v_col != 1 || p.rows >= least_rows || p.cols % kLanes != 0);
   }
 
   // Where V will be for a panel: packed at `to`, or where it is.
@@ -263,18 +268,32 @@ struct Multiplier {
     t.end = cut_segments(height, 0, block.depth, spans);
   }
 
-  // Panel n of `count` asks for its share of the next row tile of R.
+  // Panel n of `count`, with the row tile from i on, asks for its share of what
+  // comes next from far away: the next row tile of R, or the next block of V.
   void look_ahead(const Block& block, std::size_t i, std::size_t n,
                   std::size_t count, Tile& t) const {
     t.ahead = t.rows[0];
     t.ahead_k = 0;
-    if (along_rows || p.r_rows || p.r_row > 2 * block.depth ||
-        p.rows * p.r_row < kFarElements || i + 2 * height > p.rows) {
-      return;
+    if (!along_rows && !p.r_rows && p.r_row <= 2 * block.depth &&
+        p.rows * p.r_row >= kFarElements && i + 2 * height <= p.rows) {
+      const std::size_t share = height * p.r_row / count;
+      t.ahead = p.r + (i + height) * p.r_row + n * share;
+      t.ahead_k = (share + block.depth - 1) / block.depth;
+    } else if (asks_for_v(block)) {
+      const std::size_t tiles = (p.rows + height - 1) / height;
+      const std::size_t share =
+          (block.depth * p.v_k + tiles * count - 1) / (tiles * count);
+      t.ahead = p.v + (block.k0 + block.depth) * p.v_k +
+                (i / height * count + n) * share;
+      t.ahead_k = (share + block.depth - 1) / block.depth;
     }
-    const std::size_t share = height * p.r_row / count;
-    t.ahead = p.r + (i + height) * p.r_row + n * share;
-    t.ahead_k = (share + block.depth - 1) / block.depth;
+  }
+
+  // The next steps' rows of V come from far away, for all columns at once.
+  bool asks_for_v(const Block& block) const {
+    return p.v_col == 1 && !p.packed_v && !p.classes &&
+           p.cols <= block_cols() && p.depth * p.v_k >= kFarElements &&
+           block.k0 + 2 * block.depth <= p.depth;
   }
 };
 
