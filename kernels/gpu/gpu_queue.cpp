@@ -28,12 +28,12 @@ void GpuQueue::launch_slices(GpuKernel kernel, const GpuWork& work,
                              std::vector<GpuArgument>& arguments) {
   std::uint64_t done = 0;
   while (done < work.groups) {
-    std::uint32_t groups = slices_.next(work.groups - done, work.cost);
+    std::uint32_t groups = slices_.next(kernel, work.groups - done, work.cost);
     auto first = static_cast<std::uint32_t>(done);
     arguments[0] = {nullptr, &first, sizeof first};
     device_->launch(kernel, groups, arguments);
     done += groups;
-    if (slices_.launched(work.cost * groups)) wait();
+    if (slices_.launched(kernel, work.cost * groups)) wait();
   }
 }
 

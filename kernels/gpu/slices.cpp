@@ -1,6 +1,7 @@
 #include "kernels/gpu/slices.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 
@@ -17,36 +18,47 @@ Slices::Slices(std::uint32_t percent)
   check(percent >= 1 && percent <= 100, "a share is 1 to 100 percent");
 }
 
-std::uint32_t Slices::next(std::uint64_t groups, double cost) const {
+std::uint32_t Slices::next(GpuKernel kernel, std::uint64_t groups,
+                           double cost) const {
   constexpr double kMostGroups = 1U << 30;
-  double fit = (budget() - pending_) / std::max(cost, 1.0);
-  fit = std::clamp(fit, 1.0, kMostGroups);
+  double each = std::max(cost, 1.0) / paces_[index(kernel)].rate;
+  double fit =
+      std::clamp((kSliceTime.count() - expected_) / each, 1.0, kMostGroups);
   return static_cast<std::uint32_t>(
       std::min(groups, static_cast<std::uint64_t>(fit)));
 }
 
-bool Slices::launched(double cost) {
-  pending_ += cost;
-  return pending_ >= budget();
+bool Slices::launched(GpuKernel kernel, double cost) {
+  Pace& pace = paces_[index(kernel)];
+  pace.expected += cost / pace.rate;
+  expected_ += cost / pace.rate;
+  return expected_ >= kSliceTime.count();
 }
 
-// Waiting longer than meant shows a device that is slower than believed; the
-// opposite is only shown by work that filled the budget.
+// Waiting longer than meant shows kernels that are slower than believed; the
+// opposite is only shown by work that filled the slice.
 Seconds Slices::finished(Seconds waited) {
-  if (waited > kSliceTime) {
-    // By no more than this at once: it may have been another program's work,
-    // or the driver compiling.
-    rate_ = std::min(rate_, std::max(pending_ / waited.count(), rate_ / 4));
-  } else if (pending_ >= budget() && waited < kSliceTime / 2) {
-    rate_ *= 2;
+  bool is_full = expected_ >= kSliceTime.count();
+  if (waited > kSliceTime || (is_full && waited < kSliceTime / 2)) {
+    learn(waited.count() / std::max(expected_, 1e-9));
   }
-  rate_ = std::max(rate_, 1e6);
-  pending_ = 0;
+  for (Pace& pace : paces_) pace.expected = 0;
+  expected_ = 0;
   owed_ += waited * rest_per_work_;
   if (owed_ < kLeastRest) return Seconds(0);
   Seconds rest = owed_;
   owed_ = Seconds(0);
   return rest;
+}
+
+// Each kernel by its share of the slice. By no more than this at once: it may
+// have been another program's work, or the driver compiling.
+void Slices::learn(double slowness) {
+  slowness = std::clamp(slowness, 0.5, 4.0);
+  for (Pace& pace : paces_) {
+    double share = expected_ > 0 ? pace.expected / expected_ : 0;
+    pace.rate = std::max(pace.rate / std::pow(slowness, share), 1e6);
+  }
 }
 
 }  // namespace quorate

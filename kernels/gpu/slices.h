@@ -4,9 +4,11 @@
 // rest. Decisions of time alone.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "base/clock.h"
+#include "kernels/gpu/gpu_kernels.h"
 
 namespace quorate {
 
@@ -21,19 +23,27 @@ class Slices {
 
   // How many of `groups` (at least 1) to launch now, if one costs `cost`.
   // Costs are in products of a matrix product, roughly.
-  std::uint32_t next(std::uint64_t groups, double cost) const;
+  std::uint32_t next(GpuKernel kernel, std::uint64_t groups, double cost) const;
   // These were launched. True if the device is to be waited for.
-  bool launched(double cost);
+  bool launched(GpuKernel kernel, double cost);
   // The device has done it all; `waited` is how long that took from when all
   // was launched. Returns how long to rest before the next.
   Seconds finished(Seconds waited);
 
  private:
-  double budget() const { return rate_ * kSliceTime.count(); }
+  // Of each kernel: devices differ in what they are good at.
+  struct Pace {
+    double rate = 1e9;    // cost per second; what a slow device manages
+    double expected = 0;  // seconds, of what was launched
+  };
+  static std::size_t index(GpuKernel kernel) {
+    return static_cast<std::size_t>(kernel);
+  }
+  void learn(double slowness);
 
   double rest_per_work_;
-  double rate_ = 1e9;  // cost per second; what a slow device manages
-  double pending_ = 0;
+  std::array<Pace, kGpuKernelNames.size()> paces_{};
+  double expected_ = 0;  // seconds, of all that was launched
   Seconds owed_{0};
 };
 
