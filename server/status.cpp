@@ -131,6 +131,7 @@ json run(ProjectState& state, const TrainingRun& training) {
 json settings(const Run& run) {
   return {{"seed", run.seed},
           {"batch", run.batch},
+          {"micro_batch", run.micro_batch},
           {"local_steps", run.local_steps},
           {"learning_rate", run.optimizer.learning_rate},
           {"optimizer", name_of(run.optimizer.kind)},

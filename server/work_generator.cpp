@@ -71,6 +71,7 @@ std::optional<NextUnit> next_unit(const Run& run,
       next.range.steps =
           local_steps(run, shard_steps - at.step, epoch_steps, speed_flops);
       next.range.batch = run.batch;
+      next.range.micro_batch = run.micro_batch;
       next.learning_rate =
           learning_rate(run, at.steps_before, epoch_steps * run.epochs);
       at.step += next.range.steps;

@@ -76,7 +76,7 @@ OptimizerOptions get_optimizer(const nlohmann::json& json,
   return options;
 }
 
-SampleRange get_range(const JsonFields& fields) {
+SampleRange get_range(const nlohmann::json& json, const JsonFields& fields) {
   SampleRange range;
   range.epoch = fields.integer32("epoch");
   range.shard_index = fields.integer32("shard_index");
@@ -84,6 +84,10 @@ SampleRange get_range(const JsonFields& fields) {
   range.first = fields.integer32("first", 0, kMaxShardSamples);
   range.steps = fields.integer32("steps", 1, kMaxSteps);
   range.batch = fields.integer32("batch", 1, kMaxBatch);
+  if (json.contains("micro_batch")) {
+    range.micro_batch =
+        fields.integer32("micro_batch", 1, std::max(range.batch, 2U) - 1);
+  }
   if (range.first + range.samples() > range.shard_samples) {
     reject(fmt::format("samples {} to {} of a shard of {}", range.first,
                        range.first + range.samples(), range.shard_samples));
@@ -184,6 +188,9 @@ Bytes encode(const TrainingTask& task) {
       {"codec", task.codec},
   };
   put_optimizer(task.optimizer, json);
+  if (task.range.micro_batch != 0) {
+    json["micro_batch"] = task.range.micro_batch;
+  }
   std::string text = dump_json(json);
   ByteView view = as_bytes(text);
   return {view.begin(), view.end()};
@@ -201,7 +208,7 @@ TrainingTask decode_task(ByteView bytes) {
   task.base_version = fields.integer("base_version");
   task.snapshot = fields.fixed_bytes<Hash>("snapshot");
   task.shard = fields.fixed_bytes<Hash>("shard");
-  task.range = get_range(fields);
+  task.range = get_range(json, fields);
   task.order_seed = fields.seed_of_hex("order_seed");
   task.unit_seed = fields.seed_of_hex("unit_seed");
   task.optimizer = get_optimizer(json, fields);

@@ -44,7 +44,13 @@ struct SampleRange {
   std::uint32_t first = 0;          // position in the shuffled order
   std::uint32_t steps = 0;
   std::uint32_t batch = 0;
+  // Samples that pass through the network at a time, their gradients being
+  // added; 0: the whole batch.
+  std::uint32_t micro_batch = 0;
 
+  std::uint32_t pass() const { return micro_batch == 0 ? batch : micro_batch; }
+  // Of one step.
+  std::uint32_t passes() const { return (batch + pass() - 1) / pass(); }
   std::uint64_t samples() const {
     return static_cast<std::uint64_t>(steps) * batch;
   }

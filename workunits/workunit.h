@@ -62,6 +62,7 @@ struct Run {
   std::string dataset;
   std::uint64_t seed = 0;
   std::uint32_t batch = 64;
+  std::uint32_t micro_batch = 0;  // 0: the whole batch at a time
   std::uint32_t local_steps = 0;  // 0: auto
   std::uint32_t epochs = 20;
   OptimizerOptions optimizer;          // learning_rate: at the start

@@ -110,6 +110,8 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   constexpr std::uint32_t kTextBatch = 16;  // of many tokens each
   run.batch = number(arguments, "batch",
                      dataset.is_text() ? kTextBatch : run.batch, 1, 65536);
+  run.micro_batch = number(arguments, "micro_batch", run.batch, 1, run.batch);
+  if (run.micro_batch == run.batch) run.micro_batch = 0;
   if (arguments.value("local_steps", json()) != "auto") {
     run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
   }
@@ -139,6 +141,7 @@ json settings_of(const Run& run) {
     return fmt::format("{:08x}", std::bit_cast<std::uint32_t>(value));
   };
   return {{"batch", run.batch},
+          {"micro_batch", run.micro_batch},
           {"local_steps", run.local_steps},
           {"epochs", run.epochs},
           {"quorum", run.quorum},

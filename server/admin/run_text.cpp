@@ -45,20 +45,26 @@ std::string count_or(const json& value, const char* zero) {
   return value == 0 ? zero : value.dump();
 }
 
+std::string passes_text(const json& settings) {
+  const json& each = settings.at("micro_batch");
+  return each == 0 ? "" : fmt::format(" in parts of {}", each.dump());
+}
+
 }  // namespace
 
 std::string run_details(const json& run) {
   const json& settings = run.at("settings");
   std::string rule = settings.at("rule_settings").get<std::string>();
   return fmt::format(
-      "data:      quorum {}, {} epochs, batch {}, local steps {}, seed {}\n"
+      "data:      quorum {}, {} epochs, batch {}{}, local steps {}, "
+      "seed {}\n"
       "optimiser: {}\n"
       "rule:      {} {}, round units {}, round share {}\n"
       "samples:   {:.2f} % in the model, {:.2f} % handed out\n",
       run.at("quorum").dump(), run.at("epochs").dump(),
-      settings.at("batch").dump(), count_or(settings.at("local_steps"), "auto"),
-      settings.at("seed").dump(), optimizer_text(settings),
-      run.at("rule").get<std::string>(),
+      settings.at("batch").dump(), passes_text(settings),
+      count_or(settings.at("local_steps"), "auto"), settings.at("seed").dump(),
+      optimizer_text(settings), run.at("rule").get<std::string>(),
       rule.empty() ? "with its defaults" : rule,
       count_or(settings.at("round_units"), "auto"),
       number(settings.at("round_share")), 100 * run.at("done").get<double>(),

@@ -133,6 +133,9 @@ void add_create(CLI::App* train, GlobalOptions& global) {
                  "Minibatches of a unit, or auto [auto]");
   forward_number(command, arguments, "--batch", "batch",
                  "Samples of a minibatch [64; of a text 16]");
+  forward_number(command, arguments, "--micro-batch", "micro_batch",
+                 "So many of them pass at a time, and gradients are added: "
+                 "less memory, other bits [all]");
   forward_number(command, arguments, "--epochs", "epochs",
                  "Passes over the data [20]");
   forward_number(command, arguments, "--quorum", "quorum",

@@ -112,6 +112,7 @@ def test_text(stage):
     project.order("dataset", "add", "book", book)
     shown, export = train(
         stage, project, "--dataset", "book", "--local-steps", 20,
+        "--micro-batch", 6,
         "--epochs", 8, "--lr", 0.004, "--rule", "diloco", "--round-units", 3,
         "--model", f"gpt:layers=2,width=48,heads=3,context={CONTEXT}")
     symbols = len(export["0.weight"])

@@ -94,6 +94,8 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"model", "lenet"}}, "images of 4 x 4 x 1 are too small"},
            Row{{{"batch", 0}}, "--batch"},
            Row{{{"batch", 271}}, "--batch 271"},
+           Row{{{"micro_batch", 65}}, "--micro-batch"},
+           Row{{{"micro_batch", 0}}, "--micro-batch"},
            Row{{{"epochs", "many"}}, "--epochs"},
            Row{{{"epochs", 1.5}}, "--epochs"},
            Row{{{"quorum", 11}}, "--quorum"},
@@ -204,11 +206,13 @@ TEST_CASE("the settings of a run can be read again") {
                               {"dataset", "tiny"},
                               {"lr", 0.25},
                               {"batch", 16},
+                              {"micro_batch", 5},
                               {"local_steps", 3},
                               {"alpha", 0.5}});
   json settings = admin.call("train-show", {{"run", "one"}})["settings"];
   CHECK(settings["learning_rate"] == 0.25);
   CHECK(settings["batch"] == 16);
+  CHECK(settings["micro_batch"] == 5);
   CHECK(settings["local_steps"] == 3);
   CHECK(settings["rule_settings"] == "{\"alpha\":0.5}");
 }

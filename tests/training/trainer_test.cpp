@@ -7,6 +7,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "kernels/backends.h"
 #include "tests/training/samples.h"
 #include "workunits/safetensors.h"
@@ -44,6 +45,10 @@ TEST_CASE("one unit has one claim on every device and number of threads") {
   }
   SUBCASE("text, dropout, AdamW, clipping") {
     task = test::text_task(10);
+  }
+  SUBCASE("the same, a batch in parts of 3 and 1") {
+    task = test::text_task(10);
+    task.range.micro_batch = 3;
   }
   auto reference = make_backend("reference");
   TrainingResult expected = test::train(task, *reference);
@@ -97,6 +102,69 @@ TEST_CASE("training lowers the loss") {
   float mean = loss_of(test::train(test::pattern_task(30), *backend));
   CHECK(first > 0.9F);
   CHECK(mean < 0.7F * first);
+}
+
+TEST_CASE("a batch in parts has the loss of the whole, and its gradient") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::image_task(1);
+  REQUIRE(task.range.batch == 16);
+  TrainingResult whole = test::train(task, *backend);
+  for (std::uint32_t part : {1U, 5U, 8U, 15U}) {
+    CAPTURE(part);
+    task.range.micro_batch = part;
+    TrainingResult parts = test::train(task, *backend);
+    CHECK(parts.claim.loss_bits == whole.claim.loss_bits);
+    CHECK(parts.claim.samples == whole.claim.samples);
+    double apart = 0;
+    double norm = 0;
+    for (std::size_t i = 0; i < whole.delta.size(); ++i) {
+      double difference = double{parts.delta[i]} - whole.delta[i];
+      apart += difference * difference;
+      norm += double{whole.delta[i]} * whole.delta[i];
+    }
+    CHECK(apart < 1e-10 * norm);
+    CHECK(apart > 0);
+  }
+}
+
+TEST_CASE("parts of a batch count as steps for what is dropped") {
+  auto backend = make_backend("reference");
+  TrainingTask task = test::text_task(2);
+  task.range.micro_batch = 3;  // then 1
+  test::TaskShard shard(task);
+  Trainer trainer(task, test::snapshot_of(task), shard.view(), *backend);
+  trainer.step();
+  std::vector<float> parameters = trainer.state().parameters;
+  trainer.step();
+
+  // The second step by hand.
+  const SampleRange& range = task.range;
+  Permutation order(range.shard_samples, task.order_seed,
+                    stream_of(RandomUse::sample_order, range.shard_index),
+                    range.epoch);
+  Model model(task.model, 3, *backend);
+  backend->upload(model.parameters(), parameters);
+  Samples samples = shard.view();
+  std::uint32_t shift =
+      window_shift(task.model, task.order_seed, range.shard_index, range.epoch);
+  std::vector<float> losses;
+  for (std::uint32_t part : {0U, 1U}) {
+    std::vector<std::uint32_t> indices;
+    for (std::uint32_t i = 3 * part; i < std::min(3 * part + 3, 4U); ++i) {
+      indices.push_back(order(range.first + 4 + i));
+    }
+    std::vector<std::uint32_t> targets;
+    samples.load(indices, shift, *backend, model, targets);
+    model.begin_step(task.unit_seed, 2 + part);
+    ConstView logits = model.forward(indices.size());
+    Tensor found = backend->tensor({targets.size()});
+    backend->softmax_cross_entropy(logits, targets, 1.0F, found.view(),
+                                   model.output_gradient(indices.size()));
+    losses.resize(losses.size() + targets.size());
+    backend->download(found.view(), std::span(losses).last(targets.size()));
+  }
+  CHECK(bits(trainer.state().losses.at(1)) ==
+        bits(sum_r1(losses) * task.inverse_batch));
 }
 
 TEST_CASE("the delta leads from the base to the last parameters") {

@@ -43,7 +43,10 @@ bool is_refused(std::string_view from, std::string_view to) {
 }  // namespace
 
 TEST_CASE("a task comes back as it was") {
-  CHECK(decode_task(encode(sample_task())) == sample_task());
+  TrainingTask task = sample_task();
+  CHECK(decode_task(encode(task)) == task);
+  task.range.micro_batch = 1;
+  CHECK(decode_task(encode(task)) == task);
 }
 
 TEST_CASE("digests are at most eight and the last is at the end") {
@@ -74,6 +77,8 @@ TEST_CASE("what no project would seal is refused") {
   CHECK(refusal([](auto& t) { t.codec = "int9"; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.batch = 0; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.batch = 65537; }) == corrupt);
+  CHECK(refusal([](auto& t) { t.range.micro_batch = t.range.batch; }) ==
+        corrupt);
   CHECK(refusal([](auto& t) { t.range.steps = 0; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.steps = (1U << 20) + 1; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.shard_samples = 0; }) == corrupt);

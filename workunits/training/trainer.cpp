@@ -11,7 +11,6 @@
 #include "kernels/float_environment.h"
 #include "workunits/safetensors.h"
 #include "workunits/training/float_bytes.h"
-#include "workunits/training/loss.h"
 
 namespace quorate {
 namespace {
@@ -48,11 +47,13 @@ Trainer::Trainer(const TrainingTask& task, std::span<const float> base,
     : task_(checked(task, base, samples)),
       samples_(samples),
       backend_(backend),
-      model_(task.model, task.range.batch, backend),
+      model_(task.model, task.range.pass(), backend),
       optimizer_(backend, task.optimizer, base.size()),
       base_(backend.tensor({base.size()})),
       sample_losses_(backend.tensor(
-          {std::size_t{task.range.batch} * targets_of(task.model)})) {
+          {std::size_t{task.range.batch} * targets_of(task.model)})),
+      gradient_sum_(
+          backend.tensor({task.range.passes() == 1 ? 0 : base.size()})) {
   backend_.upload(model_.parameters(), base);
   backend_.upload(base_.view(), base);
 }
@@ -61,7 +62,7 @@ bool Trainer::is_finished() const {
   return steps_done_ == task_.range.steps || diverged_step_ != 0;
 }
 
-void Trainer::load_batch() {
+void Trainer::choose_batch() {
   const SampleRange& range = task_.range;
   Permutation order(range.shard_samples, task_.order_seed,
                     stream_of(RandomUse::sample_order, range.shard_index),
@@ -71,22 +72,40 @@ void Trainer::load_batch() {
   for (std::uint32_t i = 0; i < range.batch; ++i) {
     indices_.push_back(order(first + i));
   }
-  samples_.load(indices_,
+}
+
+void Trainer::pass(std::uint32_t part) {
+  const SampleRange& range = task_.range;
+  std::size_t first = std::size_t{part} * range.pass();
+  std::size_t count = std::min<std::size_t>(range.pass(), range.batch - first);
+  samples_.load(std::span(indices_).subspan(first, count),
                 window_shift(task_.model, task_.order_seed, range.shard_index,
                              range.epoch),
                 backend_, model_, targets_);
+  model_.begin_step(task_.unit_seed, steps_done_ * range.passes() + part);
+  backend_.softmax_cross_entropy(
+      model_.forward(count), targets_, task_.inverse_batch,
+      sample_losses_.view().part(first * targets_of(task_.model),
+                                 {targets_.size()}),
+      model_.output_gradient(count));
+  model_.backward(count);
+  if (range.passes() == 1) return;
+  View gradient = model_.gradients();
+  if (part == 0) {
+    backend_.scale(gradient, 1.0F, gradient_sum_.view());
+  } else {
+    bool is_last = part + 1 == range.passes();
+    backend_.add(gradient_sum_.view(), gradient,
+                 is_last ? gradient : gradient_sum_.view());
+  }
 }
 
 void Trainer::step() {
   check(!is_finished(), "no step is left");
   CanonicalFloatMode mode;
-  std::size_t batch = task_.range.batch;
-  load_batch();
-  model_.begin_step(task_.unit_seed, steps_done_);
-  float loss = softmax_cross_entropy(backend_, model_.forward(batch), targets_,
-                                     task_.inverse_batch, sample_losses_.view(),
-                                     model_.output_gradient(batch));
-  model_.backward(batch);
+  choose_batch();
+  for (std::uint32_t i = 0; i < task_.range.passes(); ++i) pass(i);
+  float loss = backend_.sum(sample_losses_.view()) * task_.inverse_batch;
   optimizer_.step(model_.parameters(), model_.gradients(),
                   model_.gradient_tensors(), steps_done_);
   if (!std::isfinite(loss) || !backend_.all_finite(model_.parameters())) {

@@ -60,8 +60,11 @@ class Trainer {
   void restore(const TrainerState& state);
 
  private:
-  // Puts the samples of the next batch into the model's input and targets_.
-  void load_batch();
+  // Chooses the samples of the next batch.
+  void choose_batch();
+  // Takes part `part` of them through the network and back. After the last,
+  // the model's gradients are the batch's.
+  void pass(std::uint32_t part);
   Hash state_digest();
   std::vector<float> download(ConstView view);
 
@@ -72,8 +75,9 @@ class Trainer {
   Optimizer optimizer_;
   Tensor base_;
   Tensor sample_losses_;
+  Tensor gradient_sum_;                 // over the parts of a batch so far
   std::vector<std::uint32_t> indices_;  // of the batch, in the shard
-  std::vector<std::uint32_t> targets_;  // of the batch
+  std::vector<std::uint32_t> targets_;  // of a part of it
   std::uint32_t steps_done_ = 0;
   std::uint32_t diverged_step_ = 0;
   std::vector<float> losses_;

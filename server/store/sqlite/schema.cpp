@@ -264,8 +264,6 @@ CREATE TABLE sealed_tasks (
 CREATE INDEX workunits_by_object ON workunits (object);
 )sql";
 
-// Step n leads from schema n to n + 1. Only ever append: stores in the field
-// have gone through the earlier ones.
 // Runs were all of plain SGD.
 constexpr const char* kOptimizers = R"sql(
 ALTER TABLE runs ADD COLUMN optimizer INTEGER NOT NULL DEFAULT 0;
@@ -275,8 +273,14 @@ ALTER TABLE runs ADD COLUMN epsilon REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN clip_norm REAL NOT NULL DEFAULT 0;
 )sql";
 
+constexpr const char* kMicroBatches = R"sql(
+ALTER TABLE runs ADD COLUMN micro_batch INTEGER NOT NULL DEFAULT 0;
+)sql";
+
+// Step n leads from schema n to n + 1. Only ever append: stores in the field
+// have gone through the earlier ones.
 constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks,
-                               kOptimizers};
+                               kOptimizers, kMicroBatches};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -92,6 +92,7 @@ struct Table<Run> {
     column("dataset", row.dataset);
     column("seed", row.seed);
     column("batch", row.batch);
+    column("micro_batch", row.micro_batch);
     column("local_steps", row.local_steps);
     column("epochs", row.epochs);
     column("learning_rate", row.optimizer.learning_rate);

@@ -63,6 +63,7 @@ Run sample_run(std::uint8_t n) {
   run.dataset = text(n, "dataset");
   run.seed = large(n, 1);
   run.batch = small(n, 2);
+  run.micro_batch = small(n, 8);
   run.local_steps = small(n, 3);
   run.epochs = small(n, 4);
   run.optimizer = {0.1F * n, 0.9F / n, 1e-4F * n, OptimizerKind::adamw,
@@ -164,11 +165,11 @@ bool same(const Host& a, const Host& b) {
 bool same(const Run& a, const Run& b) {
   auto fields = [](const Run& row) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,
-                 steps, epochs, optimizer, schedule, rule, settings, quorum,
-                 units, share, created, ended] = row;
+                 micro, steps, epochs, optimizer, schedule, rule, settings,
+                 quorum, units, share, created, ended] = row;
     return std::tie(key, id, name, state, reason, model, dataset, seed, batch,
-                    steps, epochs, optimizer, schedule, rule, settings, quorum,
-                    units, share, created, ended);
+                    micro, steps, epochs, optimizer, schedule, rule, settings,
+                    quorum, units, share, created, ended);
   };
   return fields(a) == fields(b);
 }
