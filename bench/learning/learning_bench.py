@@ -117,7 +117,7 @@ class Images:
 class Text:
     """A GPT on tinyshakespeare."""
 
-    name, batch, steps = "gpt", 8, 300
+    name, batch, steps = "gpt", 8, 150
 
     def __init__(self, data):
         raw = numpy.frombuffer(
@@ -148,7 +148,7 @@ class Text:
 
     @staticmethod
     def optimizer(parameters):
-        return torch.optim.AdamW(parameters, lr=1e-3, weight_decay=0.01,
+        return torch.optim.AdamW(parameters, lr=3e-4, weight_decay=0.01,
                                  betas=(0.9, 0.99), eps=1e-8)
 
     def tensors(self, shift, samples, part="train"):

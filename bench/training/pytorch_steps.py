@@ -33,7 +33,7 @@ def main():
     if name == "gpt":
         x = torch.randint(65, (batch, 256))
         targets = torch.randint(65, (batch * 256,))
-        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
     else:
         x = torch.rand(batch, 3, 32, 32)
         targets = torch.randint(10, (batch,))

@@ -6,10 +6,10 @@
 
 namespace quorate {
 
-// Images: momentum; text: AdamW.
+// Images: momentum; text: AdamW, slowly, since nothing warms it up.
 inline OptimizerOptions optimizer_for(const ModelSpec& spec) {
   if (!takes_text(spec)) return {.learning_rate = 0.05F, .momentum = 0.9F};
-  return {.learning_rate = 1e-3F,
+  return {.learning_rate = 3e-4F,
           .weight_decay = 0.01F,
           .kind = OptimizerKind::adamw,
           .beta1 = 0.9F,

@@ -1,7 +1,6 @@
 // Operations keep their scratch memory: after the first call of a shape they
-// ask the system for none. Counts what goes through operator new. Convolutions
-// are not among them: a thread makes its memory when it first has a task; nor
-// are other devices, whose drivers do as they please.
+// ask the system for none. Counts what goes through operator new; of other
+// devices, the drivers do as they please.
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -87,6 +86,11 @@ void check_operations(Backend& backend) {
   float sums[2];
   const Normalization groups{8, 1e-5F, true};
   const Normalization layer{1, 1e-5F, false};
+  View filter = put({3, 3, 32, 48});
+  View filtered = put({3, 20, 30, 48});
+  View taps = put({3, 3, 1, 32});
+  const Convolution same{1, 1, 1};
+  const Convolution depthwise{1, 1, 32};
   const Case kCases[] = {
       {"matmul",
        [&] {
@@ -146,6 +150,16 @@ void check_operations(Backend& backend) {
                                     column, column2, layer, rows_y, column3,
                                     column4);
        }},
+      {"conv2d",
+       [&] { backend.conv2d(image, filter, same, filtered, {.relu = true}); }},
+      {"conv2d_input_gradient",
+       [&] { backend.conv2d_input_gradient(filtered, filter, same, dimage); }},
+      {"conv2d_weight_gradient",
+       [&] { backend.conv2d_weight_gradient(image, filtered, same, filter); }},
+      {"conv2d, depthwise",
+       [&] { backend.conv2d(image, taps, depthwise, dimage); }},
+      {"conv2d_weight_gradient, depthwise",
+       [&] { backend.conv2d_weight_gradient(image, dimage, depthwise, taps); }},
       {"attention",
        [&] { backend.attention(qkv, 4, 0.5F, weights, attended); }},
       {"attention_gradient",
