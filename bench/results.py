@@ -17,3 +17,11 @@ def record(bench, case, ours, peer, peer_value, ratio, unit, threads=1):
                  "ours": ours, "peer": peer, "peer_value": peer_value,
                  "ratio": ratio, "unit": unit})
     file.write_text(json.dumps(rows, indent=1) + "\n")
+
+
+def openblas_environment(threads):
+    """What makes OpenBLAS take its kernels for this processor, which it may not
+    know, and so many threads. To be set before the library is loaded."""
+    wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+    return {"OPENBLAS_CORETYPE": "SKYLAKEX" if wide else "HASWELL",
+            "OPENBLAS_NUM_THREADS": str(threads)}

@@ -25,9 +25,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "docs")]
-from results import record  # noqa: E402
+from results import openblas_environment, record  # noqa: E402
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before torch reads it
+os.environ.update(openblas_environment(threads=1))
 try:
     import numpy
     import torch

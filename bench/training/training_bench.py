@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from results import record  # noqa: E402
+from results import openblas_environment, record  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 # Name; our arguments but device and threads; batch; steps of a round.
@@ -33,13 +33,11 @@ class Runner:
     """A process that computes steps when it is told to."""
 
     def __init__(self, command, threads):
-        wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
         self.child = subprocess.Popen(
             command, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             env={**os.environ, "OMP_WAIT_POLICY": "passive",
                  # torch.set_num_threads does not tell OpenBLAS.
-                 "OPENBLAS_NUM_THREADS": str(threads),
-                 "OPENBLAS_CORETYPE": "SKYLAKEX" if wide else "HASWELL"})
+                 **openblas_environment(threads)})
 
     def seconds(self, steps):
         self.child.stdin.write(f"{steps}\n")
