@@ -24,8 +24,7 @@ std::vector<std::string> command_of(const WorkerOptions& options) {
 
 // The driver of a GPU may compile its kernels at the first start.
 Seconds start_timeout(const WorkerOptions& options) {
-  bool is_cpu = options.device.starts_with("cpu");
-  return Seconds(is_cpu ? 30 : 300);
+  return Seconds(is_gpu_name(options.device) ? 300 : 30);
 }
 
 bool is_program(const fs::path& path) {
@@ -55,6 +54,11 @@ std::vector<fs::path> candidates() {
 }
 
 }  // namespace
+
+bool is_gpu_name(std::string_view device) {
+  std::string_view family = device.substr(0, device.find(':'));
+  return family == "cuda" || family == "opencl";
+}
 
 Error hang_of(const WorkerOptions& options) {
   return Error(ErrorKind::unavailable,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/child_process.h"
 #include "base/clock.h"
@@ -12,6 +13,9 @@
 #include "protocol/worker/messages.h"
 
 namespace quorate::protocol {
+
+// Whether a device is driven as a GPU, by its name: OpenCL on a CPU is, too.
+bool is_gpu_name(std::string_view device);
 
 struct WorkerOptions {
   std::string program;  // path of quorate-worker

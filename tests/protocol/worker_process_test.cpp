@@ -59,6 +59,15 @@ echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
         "--memory-mb 700 --gpu-percent 40");
 }
 
+TEST_CASE("which names are those of GPUs") {
+  for (const char* name : {"cuda", "cuda:0", "opencl:12", "opencl"}) {
+    CHECK(is_gpu_name(name));
+  }
+  for (const char* name : {"cpu", "cpu:avx2", "reference", "", "cudax:0"}) {
+    CHECK_FALSE(is_gpu_name(name));
+  }
+}
+
 TEST_CASE("no message within the time is no message") {
   Script script(std::string(kReady) + "\nexec sleep 60");
   WorkerProcess process(WorkerOptions{.program = script.path()});
