@@ -56,6 +56,7 @@ double speed_of(const DeviceQuestion& question, const MeasuredWith& with) {
 
 Measurement measure(const DeviceQuestion& question, const MeasuredWith& with) {
   Measurement measurement{with, 0, {}, question.clock.unix_ms()};
+  log_info("measuring_device", {{"device", with.device}});
   try {
     measurement.gflops = speed_of(question, with);
     log_info("device_measured",

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -40,8 +41,9 @@ class WorkerProcess {
   // Starts the process and waits for its WorkerReady. Throws unsupported with
   // the worker's words when the device cannot serve, unavailable when the
   // process ends or stays silent for 30 s (a GPU, whose driver may have to
-  // compile: 5 minutes), io when it cannot be started.
-  explicit WorkerProcess(const WorkerOptions& options);
+  // compile: 5 minutes) or `stop` is requested, io when it cannot be started.
+  explicit WorkerProcess(const WorkerOptions& options,
+                         const std::stop_token& stop = {});
 
   const WorkerReady& ready() const { return ready_; }
   void send(const WorkerRequest& request);
@@ -56,6 +58,9 @@ class WorkerProcess {
   void kill() { process_->kill(); }
 
  private:
+  std::optional<WorkerReply> first_reply(Seconds timeout,
+                                         const std::stop_token& stop);
+
   std::unique_ptr<ChildProcess> process_;
   WorkerReady ready_;
 };

@@ -85,6 +85,15 @@ TEST_CASE("a worker that ends at once is unavailable") {
   CHECK(failure_of("exit 3").kind() == ErrorKind::unavailable);
 }
 
+TEST_CASE("nobody who leaves waits for a worker to start") {
+  Script script("exec sleep 60");
+  std::stop_source stop;
+  stop.request_stop();
+  WorkerOptions options{.program = script.path(), .device = "opencl:0"};
+  CHECK_THROWS_WITH_AS(WorkerProcess(options, stop.get_token()),
+                       doctest::Contains("no longer wanted"), Error);
+}
+
 TEST_CASE("a worker that says something else is corrupt") {
   CHECK(failure_of("echo hello").kind() == ErrorKind::corrupt);
   CHECK(failure_of(R"(echo '{"type":"stopped","job":1}')").kind() ==
