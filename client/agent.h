@@ -56,8 +56,8 @@ class Agent {
   ~Agent();
 
   // Works until `should_leave`, or with `once` until a result was reported.
-  // Throws what makes going on senseless: unsupported when the device cannot
-  // serve, denied when the one result of `once` was rejected, io.
+  // Throws what makes going on senseless: unsupported when no device can serve,
+  // denied when the one result of `once` was rejected, io.
   void run(const std::atomic<bool>& should_leave);
 
   const AgentState& state() const { return state_; }

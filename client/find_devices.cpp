@@ -121,7 +121,15 @@ std::vector<std::string> choose_of(const DeviceQuestion& question,
     if (!device.is_gpu || is_known) continue;
     found.push_back(look_at(question, speeds, device, 0));
   }
-  return choose_devices(found, question.cores);
+  std::vector<std::string> chosen = choose_devices(found, question.cores);
+  for (const FoundDevice& device : found) {
+    bool is_chosen =
+        std::find(chosen.begin(), chosen.end(), device.name) != chosen.end();
+    if (is_chosen || !device.is_gpu || device.gflops <= 0) continue;
+    log_info("device_not_chosen",
+             {{"device", device.name}, {"why", "the CPU is faster"}});
+  }
+  return chosen;
 }
 
 }  // namespace

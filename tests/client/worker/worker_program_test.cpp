@@ -198,6 +198,9 @@ TEST_CASE("lists are JSON when asked") {
     CHECK_FALSE(device.description.empty());
     CHECK((!device.is_gpu || is_gpu_name(device.name)));
     CHECK((!device.is_gpu || !device.model.empty()));
+    bool is_pocl = device.description.find("Portable Computing Language") !=
+                   std::string::npos;
+    CHECK_FALSE((is_pocl && device.is_gpu));
   }
 }
 
