@@ -5,14 +5,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/retry.h"
+#include "client/status_text.h"
 
 namespace quorate::client {
 namespace {
 
-// With this many computed results on their way, more would only pile up.
-constexpr std::size_t kMostOnTheirWay = 16;
-// What the protocol lets a host hold.
-constexpr std::size_t kMostHeld = 256;
 // A server that says at once that there is nothing is asked again after this.
 constexpr Seconds kShortestPause{1};
 // How often the project is asked what became of our results; sooner when it has
@@ -52,7 +49,7 @@ void Agent::forget_strangers() {
 
 void Agent::run(const std::atomic<bool>& should_leave) {
   computer_ = std::make_unique<Computer>(
-      parts_.worker, parts_.tasks, mailbox_,
+      parts_.workers, mailbox_,
       [this](ResultId result, const ComputeNews& news) {
         on_compute_news(result, news);
       });
@@ -104,29 +101,13 @@ bool Agent::is_done() const {
   return parts_.once && (has_reported_ || !failure_.empty());
 }
 
-std::uint32_t Agent::wanted() const {
-  auto count = [this](auto condition) {
-    return static_cast<std::size_t>(
-        std::count_if(state_.tasks.begin(), state_.tasks.end(), condition));
-  };
-  std::size_t uncomputed = count(is_uncomputed);
-  std::size_t on_their_way = count(is_on_its_way);
-  if (on_their_way >= kMostOnTheirWay || state_.tasks.size() >= kMostHeld) {
-    return 0;
-  }
-  if (parts_.once) return uncomputed + on_their_way == 0 ? 1 : 0;
-  std::size_t ahead = std::size_t{parts_.tasks} * 2;
-  return uncomputed < ahead ? static_cast<std::uint32_t>(
-                                  std::min<std::size_t>(ahead - uncomputed, 64))
-                            : 0;
+std::optional<WorkWish> Agent::wanted() const {
+  return work_wanted(computer_->devices(), state_.tasks, parts_.once);
 }
 
 protocol::WorkRequest Agent::describe_tasks() const {
   protocol::WorkRequest request;
-  if (computer_->ready() != nullptr) {
-    request.device = computer_->ready()->device;
-  }
-  request.speed_flops = computer_->speed_flops();
+  request.device = devices_text(computer_->names());
   for (const Task& task : state_.tasks) {
     if (task.is_cancelled || task.state == TaskState::closed) continue;
     // Nobody should wait for work that rests: its lease may run out, and the
@@ -139,26 +120,28 @@ protocol::WorkRequest Agent::describe_tasks() const {
 
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
-  std::uint32_t want = wanted();
-  bool may_ask =
-      !contact_.is_asking && !is_paused_ && computer_->ready() != nullptr;
-  if (!may_ask || want == 0 || now < std::max(ask_at_, rest_until_)) return;
+  bool may_ask = !contact_.is_asking && !is_paused_ &&
+                 now >= std::max(ask_at_, rest_until_);
+  std::optional<WorkWish> wish = may_ask ? wanted() : std::nullopt;
+  if (!wish) return;
   contact_.is_asking = true;
   contact_.asked = parts_.clock.unix_ms();
   contact_.asked_at = now;
   protocol::WorkRequest request = describe_tasks();
-  request.want = want;
+  request.speed_flops = wish->speed_flops;
+  request.want = wish->results;
   request.wait = kLongPoll;
   work_lane_.run<protocol::WorkReply>(
       [request = std::move(request)](ProjectApi& api) {
         return api.ask_for_work(request);
       },
-      [this, now](Outcome<protocol::WorkReply> outcome) {
-        on_work(std::move(outcome), now);
+      [this, now, wish = *wish](Outcome<protocol::WorkReply> outcome) {
+        on_work(std::move(outcome), now, wish);
       });
 }
 
-void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
+void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
+                    const WorkWish& wish) {
   contact_.is_asking = false;
   Instant now = parts_.clock.now();
   note_contact(outcome.error);
@@ -173,11 +156,13 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked) {
   if (contact_.was_empty) {
     ask_at_ = std::max(ask_at_, asked + kShortestPause);
   }
-  take_assignments(outcome.value->assignments);
+  take_assignments(outcome.value->assignments, wish);
   take_verdicts(*outcome.value);
 }
 
-void Agent::take_assignments(const std::vector<Assignment>& assignments) {
+void Agent::take_assignments(const std::vector<Assignment>& assignments,
+                             const WorkWish& wish) {
+  std::uint32_t taken = 0;
   if (state_.tasks.empty()) {
     beat_at_ = parts_.clock.now() + session_.heartbeat();
   }
@@ -194,9 +179,10 @@ void Agent::take_assignments(const std::vector<Assignment>& assignments) {
       if (is_uncomputed(*held)) held->assignment.nonce = assignment.nonce;
       continue;
     }
-    if (wanted() == 0) break;  // more than we asked for
+    if (++taken > wish.results) break;  // more than we asked for
     Task task;
     task.assignment = assignment;
+    task.device = wish.device;
     state_.tasks.push_back(std::move(task));
     log_info("result_assigned", {{"result", assignment.result}});
   }

@@ -29,6 +29,7 @@
 #include "client/settings.h"
 #include "client/state_file.h"
 #include "client/task.h"
+#include "client/work_fetch.h"
 
 namespace quorate::client {
 
@@ -41,8 +42,7 @@ struct AgentParts {
   // the workers.
   std::function<Orders(const std::vector<int>&)> orders;
   TransferFactory make_transfer;
-  protocol::WorkerOptions worker;
-  std::uint32_t tasks = 1;
+  std::vector<protocol::WorkerOptions> workers;
   bool once = false;
   const Clock& clock;
   const Network* network = nullptr;  // for `status` only
@@ -56,8 +56,8 @@ class Agent {
   ~Agent();
 
   // Works until `should_leave`, or with `once` until a result was reported.
-  // Throws what makes going on senseless: unsupported when the device cannot
-  // serve, denied when the one result of `once` was rejected, io.
+  // Throws what makes going on senseless: unsupported when no device can serve,
+  // denied when the one result of `once` was rejected, io.
   void run(const std::atomic<bool>& should_leave);
 
   const AgentState& state() const { return state_; }
@@ -68,9 +68,11 @@ class Agent {
   void pass();
   void follow_orders();
   void ask_for_work();
-  std::uint32_t wanted() const;
-  void on_work(Outcome<protocol::WorkReply> outcome, Instant asked);
-  void take_assignments(const std::vector<Assignment>& assignments);
+  std::optional<WorkWish> wanted() const;
+  void on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
+               const WorkWish& wish);
+  void take_assignments(const std::vector<Assignment>& assignments,
+                        const WorkWish& wish);
   void take_verdicts(const protocol::WorkReply& reply);
   void cancel(Task& task);
   void beat();

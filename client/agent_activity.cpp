@@ -57,21 +57,24 @@ std::string Agent::trouble() const {
     auto kept =
         std::count_if(state_.tasks.begin(), state_.tasks.end(), is_on_its_way);
     Instant next = state_.tasks.empty() ? ask_at_ : beat_at_;
-    if (!is_paused_ && wanted() > 0) next = std::min(next, ask_at_);
+    if (!is_paused_ && wanted()) next = std::min(next, ask_at_);
     return away_text(parts_.project.statement.name, contact_,
                      static_cast<std::size_t>(kept), next - parts_.clock.now());
   }
   for (const Task& task : state_.tasks) {
     if (!task.obstacle.empty()) return task.obstacle;
   }
-  return orders_.trouble;
+  if (!orders_.trouble.empty()) return orders_.trouble;
+  const std::vector<std::string>& given_up = computer_->given_up();
+  return given_up.empty() ? "" : "not used: " + given_up.back();
 }
 
 Activity Agent::tasks_now() const {
   Activity activity;
   for (const Task& task : state_.tasks) {
     activity.tasks.push_back({task.id(), std::string(name_of(task.state)),
-                              task.step, task.steps, task.is_busy});
+                              task.step, task.steps, task.is_busy,
+                              /*is_kept=*/false, task.device});
   }
   return activity;
 }
@@ -82,9 +85,7 @@ void Agent::show_activity() {
   show_at_ = now + kShowEvery;
   Activity activity = tasks_now();
   activity.pid = ::getpid();
-  if (computer_->ready() != nullptr) {
-    activity.device = computer_->ready()->device;
-  }
+  activity.devices = computer_->names();
   activity.is_away = contact_.away_since != 0;
   activity.trouble = trouble();
   if (is_idle_) activity.no_work = no_work_now();
@@ -92,6 +93,7 @@ void Agent::show_activity() {
   activity.why = orders_.permission.why;
   activity.threads = orders_.threads;
   activity.cpu_percent = orders_.cpu_percent;
+  activity.gpu_percent = orders_.gpu_percent;
   if (parts_.network != nullptr) {
     activity.received = parts_.network->received;
     activity.sent = parts_.network->sent;

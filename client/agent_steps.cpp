@@ -115,7 +115,7 @@ void Agent::run_step(Lane& lane, Task& task, Job job, Done done) {
 void Agent::advance(Task& task) {
   Situation situation;
   situation.is_paused = is_paused_;
-  situation.is_worker_free = computer_->is_free();
+  situation.is_worker_free = computer_->is_free_for(task);
   situation.now = parts_.clock.now();
   situation.unix_ms = parts_.clock.unix_ms();
   perform(next(task, situation), task);
@@ -179,7 +179,7 @@ void Agent::start(Task& task) {
   double step_operations = 0;
   try {
     protocol::ComputeRequest request = compute_request(task, step_operations);
-    computer_->start(task.id(), std::move(request), step_operations);
+    computer_->start(task, std::move(request), step_operations);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::io) throw;
     on_refused(task, std::string(name_of(e.kind())), e.what());
@@ -187,7 +187,7 @@ void Agent::start(Task& task) {
   }
   task.state = TaskState::computing;  // attempts count on: see Lost
   task.is_stopping = false;
-  log_info("computing", {{"result", task.id()}});
+  log_info("computing", {{"result", task.id()}, {"device", task.device}});
 }
 
 void Agent::stop(Task& task) {
@@ -235,6 +235,8 @@ void Agent::on_refused(Task& task, const std::string& kind,
 void Agent::on_computed(Task& task, const Computed& computed) {
   failures_in_a_row_ = 0;
   task.claim = computed.claim;
+  task.computed_on = computed.by.device;
+  task.arithmetic = computed.by.arithmetic;
   task.step = task.steps;
   enter(task, TaskState::computed);
   log_info("computed", {{"result", task.id()}});
@@ -246,8 +248,8 @@ void Agent::sign(Task& task) {
   signing.result = task.id();
   signing.nonce = task.assignment.nonce;
   signing.workunit = object_of(task.assignment, ObjectKind::workunit).hash;
-  signing.device = computer_->ready()->device;
-  signing.arithmetic = computer_->ready()->arithmetic;
+  signing.device = task.computed_on;
+  signing.arithmetic = task.arithmetic;
   signing.update = folder / "update";
   run_step<bool>(
       upload_lane_, task,

@@ -1,5 +1,6 @@
 #include "client/commands.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "client/choose_project.h"
 #include "client/contact.h"
 #include "client/data_folder.h"
+#include "client/find_devices.h"
 #include "client/governor.h"
 #include "client/host_info.h"
 #include "client/log_file.h"
@@ -60,17 +62,42 @@ json project_json(const Project& project) {
           {"fingerprint", fingerprint(project.id)}};
 }
 
-protocol::WorkerOptions worker_options(const RunSettings& settings,
-                                       const Orders& orders) {
-  protocol::WorkerOptions options;
-  options.program = protocol::find_worker_program();
-  options.device = settings.device;
-  options.threads = orders.threads;
-  options.cpu_percent = orders.cpu_percent;
-  options.gpu_percent = orders.gpu_percent;
-  options.memory_mb = orders.memory_mb;
-  options.niceness = kWorkerNiceness;
-  return options;
+std::vector<protocol::WorkerOptions> worker_options(const RunSettings& settings,
+                                                    const Orders& orders) {
+  std::vector<protocol::WorkerOptions> workers;
+  for (const std::string& device : workers_of(settings)) {
+    protocol::WorkerOptions options;
+    options.program = protocol::find_worker_program();
+    options.device = device;
+    options.threads = orders.threads;
+    options.cpu_percent = orders.cpu_percent;
+    options.gpu_percent = orders.gpu_percent;
+    options.memory_mb = orders.memory_mb;
+    options.niceness = kWorkerNiceness;
+    workers.push_back(options);
+  }
+  return workers;
+}
+
+// The settings with names of devices in the place of "auto".
+RunSettings with_devices(RunSettings settings, const DataFolder& folder,
+                         const Clock& clock) {
+  const std::string automatic = RunSettings{}.devices.front();
+  auto named =
+      std::count(settings.devices.begin(), settings.devices.end(), automatic);
+  if (named == 0) return settings;
+  if (settings.devices.size() > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--device: found \"{}\" beside other devices: "
+                            "name it alone, or only devices",
+                            automatic));
+  }
+  std::uint32_t cores = load_prefs(folder.prefs_file()).cores;
+  settings.devices =
+      find_devices({protocol::find_worker_program(), folder.speeds_file(),
+                    cores == 0 ? physical_cores() : cores, kDevicePatience,
+                    clock, should_leave});
+  return settings;
 }
 
 void run_here(Agent& agent, const fs::path& folder) {
@@ -137,7 +164,7 @@ void detach(const fs::path& dir, const std::string& url, bool as_json) {
 }
 
 void run_agent(const fs::path& dir, const std::string& project_name,
-               const RunSettings& settings, ResultTamper* tamper) {
+               const RunSettings& wanted, ResultTamper* tamper) {
   DataFolder folder = DataFolder::open(dir);
   FileLock lock = folder.lock();
   Project project =
@@ -153,8 +180,9 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                     project.user_name, host_name(),          platform_text()};
   SystemClock clock;
   Network network;
-  Governor governor(folder, settings, Machine(), clock, network);
   catch_signals();
+  const RunSettings settings = with_devices(wanted, folder, clock);
+  Governor governor(folder, settings, Machine(), clock, network);
   AgentParts parts{project,
                    identity,
                    folder.project_folder(project.id),
@@ -167,15 +195,13 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                      return make_curl_transfer(options);
                    },
                    worker_options(settings, governor.orders({})),
-                   settings.tasks,
                    settings.once,
                    clock,
                    &network,
                    tamper};
   log_info("started", {{"project", project.statement.name},
                        {"url", project.url},
-                       {"device", settings.device},
-                       {"tasks", settings.tasks}});
+                       {"devices", devices_text(workers_of(settings))}});
   Agent agent(parts);
   std::uint64_t before = agent.state().counters.reported;
   run_here(agent, parts.folder);

@@ -9,6 +9,7 @@
 
 #include "client/governor.h"
 #include "client/mailbox.h"
+#include "client/work_fetch.h"
 #include "client/worker_slot.h"
 #include "workunits/workunit.h"
 
@@ -17,6 +18,7 @@ namespace quorate::client {
 // What a worker says about a task.
 struct Computed {
   Claim claim;
+  protocol::WorkerReady by;
 };
 struct Stepped {
   std::uint32_t step = 0;
@@ -37,8 +39,9 @@ class Computer {
  public:
   using Listener = std::function<void(ResultId, const ComputeNews&)>;
 
-  // Starts `count` workers. The listener runs on the agent's thread.
-  Computer(const protocol::WorkerOptions& options, std::uint32_t count,
+  // Starts a worker for each of the options, best first. The listener runs on
+  // the agent's thread.
+  Computer(const std::vector<protocol::WorkerOptions>& workers,
            Mailbox& mailbox, Listener listener);
   // Stops all workers, with checkpoints, within about kStopTime.
   ~Computer();
@@ -49,44 +52,51 @@ class Computer {
   // Of the workers that run.
   std::vector<int> pids() const;
 
-  // There is a worker, and nothing for it to do.
-  bool is_free() const;
-  // What the workers compute on; null until the first one is ready.
-  const protocol::WorkerReady* ready() const;
-  // Why there will be no worker: the device cannot serve.
+  // The devices whose workers were not given up.
+  std::vector<DeviceWorkers> devices() const;
+  // What each worker computes on, by its own words; without those that never
+  // said.
+  std::vector<std::string> names() const;
+  // Why workers were given up: their devices cannot serve.
+  const std::vector<std::string>& given_up() const { return given_up_; }
+  // Why there will be no worker at all.
   const std::optional<Error>& broken() const { return broken_; }
-  // Operations per second of one worker, from its last result; 0: unknown.
-  double speed_flops() const { return speed_flops_; }
 
-  // Gives the task to a free worker. step_operations: floating-point
-  // operations of one step, to measure the speed.
-  void start(ResultId result, protocol::ComputeRequest request,
+  // There is a worker for such a task, and nothing for it to do.
+  bool is_free_for(const Task& task) const;
+  // Gives the task to a worker that is free for it, and notes its device.
+  // step_operations: floating-point operations of one step, to measure the
+  // speed.
+  void start(Task& task, protocol::ComputeRequest request,
              double step_operations);
   // Tells the worker of a task to stop; Stopped (or its end) follows.
   void stop(ResultId result);
 
  private:
   struct Slot {
-    std::unique_ptr<WorkerSlot> worker;
+    protocol::WorkerOptions options;
+    std::unique_ptr<WorkerSlot> worker;  // null: given up
     bool is_ready = false;
-    ResultId result = 0;  // 0: idle
+    std::optional<protocol::WorkerReady> ready;  // its last
+    double speed_flops = 0;  // from its last result; 0: unknown
+    ResultId result = 0;     // 0: idle
     std::uint64_t job = 0;
     double step_operations = 0;
   };
+  std::size_t slot_for(const Task& task) const;
   void on_event(std::size_t index, const WorkerEvent& event);
   void on_reply(Slot& slot, const protocol::WorkerReply& reply);
   void on_ended(Slot& slot, const WorkerEnded& ended);
   void on_done(Slot& slot, const protocol::ComputeDone& done);
+  void give_up(Slot& slot, const WorkerEnded& ended);
   // The slot becomes idle; its listener hears why.
   void finish(Slot& slot, const ComputeNews& news);
 
-  protocol::WorkerOptions options_;
   Listener listener_;
   std::vector<Slot> slots_;
   std::uint64_t last_job_ = 0;
-  std::optional<protocol::WorkerReady> ready_;
+  std::vector<std::string> given_up_;
   std::optional<Error> broken_;
-  double speed_flops_ = 0;
 };
 
 }  // namespace quorate::client

@@ -42,6 +42,8 @@ class DataFolder {
 
   const fs::path& root() const { return root_; }
   fs::path prefs_file() const { return root_ / "prefs.json"; }
+  // What the devices of this computer were measured at.
+  fs::path speeds_file() const { return root_ / "devices.json"; }
 
   fs::path project_folder(const ProjectId& project) const;
   void add_project(const Project& project) const;

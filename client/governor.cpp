@@ -25,7 +25,8 @@ Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
   orders.gpu_percent = merged.gpu_percent;
   std::uint32_t memory_mb =
       prefs.memory_mb != 0 ? prefs.memory_mb : machine_memory_mb() / 2;
-  orders.memory_mb = memory_mb / settings.tasks;
+  auto workers = static_cast<std::uint32_t>(workers_of(settings).size());
+  orders.memory_mb = memory_mb / std::max(1U, workers);
   orders.cache_bytes = std::uint64_t{prefs.cache_mb} << 20;
   return orders;
 }

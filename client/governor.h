@@ -22,7 +22,7 @@ namespace quorate::client {
 // What holds for the agent now.
 struct Orders {
   Permission permission;
-  std::uint32_t threads = 1;  // of each task
+  std::uint32_t threads = 1;  // of each task of a CPU
   std::uint32_t cpu_percent = 100;
   std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;  // of each task

@@ -27,7 +27,7 @@ constexpr std::array kTable{
     PrefInfo{"cpu_percent", &Prefs::cpu_percent, false, 1, 100,
              "share of the time that they compute"},
     PrefInfo{"gpu_percent", &Prefs::gpu_percent, false, 1, 100,
-             "share of the time that a GPU computes, if one does"},
+             "share of the time that GPUs compute, if any do"},
     PrefInfo{"hours", &Prefs::hours, false, 0, 0,
              "when to compute: \"22:00-07:00\", \"mon-fri 22:00-07:00; "
              "sat,sun 00:00-24:00\", or always"},

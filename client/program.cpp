@@ -108,11 +108,16 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       "address, or fingerprint from its first 8 digits on, when "
       "several are attached");
   command
-      ->add_option("--device", run.device,
-                   "device that computes, as quorate-worker "
-                   "--list-devices names it")
+      ->add_option("--device", run.devices,
+                   "devices that compute, as quorate-worker --list-devices "
+                   "names them, one worker each: cuda:0,cuda:1,cpu; auto: the "
+                   "GPUs that are faster than the CPU, and the CPU")
+      ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
-  command->add_option("--tasks", run.tasks, "results computed at the same time")
+  command
+      ->add_option("--tasks", run.tasks,
+                   "results that the CPU computes at the same time")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   command

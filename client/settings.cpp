@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "client/host_info.h"
+#include "protocol/worker/worker_process.h"
 
 namespace quorate::client {
 
@@ -20,11 +21,24 @@ fs::path default_data_folder() {
               "name a folder with --dir");
 }
 
+std::vector<std::string> workers_of(const RunSettings& settings) {
+  std::vector<std::string> workers;
+  for (const std::string& device : settings.devices) {
+    bool is_gpu = protocol::is_gpu_name(device);
+    workers.insert(workers.end(), is_gpu ? 1 : settings.tasks, device);
+  }
+  return workers;
+}
+
 std::uint32_t threads_of_a_task(const RunSettings& settings,
                                 std::uint32_t cores) {
   if (settings.threads != 0) return settings.threads;
   if (cores == 0) cores = physical_cores();
-  return std::max(1U, cores / std::max(1U, settings.tasks));
+  std::vector<std::string> workers = workers_of(settings);
+  auto gpus = static_cast<std::uint32_t>(
+      std::count_if(workers.begin(), workers.end(), protocol::is_gpu_name));
+  auto tasks = static_cast<std::uint32_t>(workers.size()) - gpus;
+  return std::max(1U, (cores - std::min(cores, gpus)) / std::max(1U, tasks));
 }
 
 }  // namespace quorate::client

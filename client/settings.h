@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -11,9 +12,11 @@
 namespace quorate::client {
 
 struct RunSettings {
-  std::string device = "cpu";
-  std::uint32_t tasks = 1;        // computed at the same time, 1 to 64
-  std::uint32_t threads = 0;      // of each task; 0: the cores, shared fairly
+  // Names of devices; "auto" alone: the agent chooses. A GPU has a worker as
+  // often as it is named.
+  std::vector<std::string> devices{"auto"};
+  std::uint32_t tasks = 1;    // that a CPU computes at the same time, 1 to 64
+  std::uint32_t threads = 0;  // of each of those; 0: the cores, shared fairly
   std::uint32_t cpu_percent = 0;  // 0: what the preferences say
   std::uint32_t gpu_percent = 0;  // alike
   bool once = false;              // report one result, then leave
@@ -23,8 +26,11 @@ struct RunSettings {
 // neither XDG_DATA_HOME nor HOME is set.
 fs::path default_data_folder();
 
-// Threads of one task on this machine. cores: to be used by all tasks, unless
-// the settings say how many each has; 0: all.
+// The device of every worker of a run, in the order of settings.devices.
+std::vector<std::string> workers_of(const RunSettings& settings);
+
+// Threads of one task of a CPU on this machine. cores: to be used by all tasks,
+// one by each GPU's, unless the settings say how many each has; 0: all.
 std::uint32_t threads_of_a_task(const RunSettings& settings,
                                 std::uint32_t cores);
 
@@ -38,6 +44,9 @@ inline constexpr std::uint64_t kShardCacheBytes = 1ULL << 30;
 inline constexpr std::uint64_t kDiskReserveBytes = 64ULL << 20;
 // A worker has this long to write a checkpoint before it is killed.
 inline constexpr Seconds kStopTime{0.8};
+// The worker program has this long to say what a device can do. Long, since a
+// GPU's driver may have to compile first.
+inline constexpr Seconds kDevicePatience{300};
 // How often the agent looks whether it should pause or leave.
 inline constexpr Seconds kTick{0.25};
 // The longest wait for work that the protocol allows.

@@ -192,10 +192,11 @@ void write_activity(const fs::path& file, const Activity& activity) {
                      {"state", task.state},
                      {"step", task.step},
                      {"steps", task.steps},
-                     {"busy", task.is_busy}});
+                     {"busy", task.is_busy},
+                     {"device", task.device}});
   }
   Json json{{"pid", activity.pid},
-            {"device", activity.device},
+            {"devices", activity.devices},
             {"trouble", activity.trouble},
             {"away", activity.is_away},
             {"no_work", activity.no_work},
@@ -203,6 +204,7 @@ void write_activity(const fs::path& file, const Activity& activity) {
             {"why", activity.why},
             {"threads", activity.threads},
             {"cpu_percent", activity.cpu_percent},
+            {"gpu_percent", activity.gpu_percent},
             {"received", activity.received},
             {"sent", activity.sent},
             {"tasks", std::move(tasks)}};
@@ -214,7 +216,7 @@ Activity read_activity(const fs::path& file) {
     Json json = Json::parse(read_text_file(file));
     Activity activity;
     json.at("pid").get_to(activity.pid);
-    json.at("device").get_to(activity.device);
+    json.at("devices").get_to(activity.devices);
     json.at("trouble").get_to(activity.trouble);
     json.at("away").get_to(activity.is_away);
     json.at("no_work").get_to(activity.no_work);
@@ -222,14 +224,16 @@ Activity read_activity(const fs::path& file) {
     json.at("why").get_to(activity.why);
     json.at("threads").get_to(activity.threads);
     json.at("cpu_percent").get_to(activity.cpu_percent);
+    json.at("gpu_percent").get_to(activity.gpu_percent);
     json.at("received").get_to(activity.received);
     json.at("sent").get_to(activity.sent);
     for (const Json& task : json.at("tasks")) {
-      activity.tasks.push_back({task.at("result").get<ResultId>(),
-                                task.at("state").get<std::string>(),
-                                task.at("step").get<std::uint32_t>(),
-                                task.at("steps").get<std::uint32_t>(),
-                                task.at("busy").get<bool>()});
+      activity.tasks.push_back(
+          {task.at("result").get<ResultId>(),
+           task.at("state").get<std::string>(),
+           task.at("step").get<std::uint32_t>(),
+           task.at("steps").get<std::uint32_t>(), task.at("busy").get<bool>(),
+           /*is_kept=*/false, task.at("device").get<std::string>()});
     }
     return activity;
   } catch (const Error&) {

@@ -54,12 +54,13 @@ struct TaskActivity {
   std::string state;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
-  bool is_busy = false;  // with a transfer, or its signature
-  bool is_kept = false;  // no agent runs, and there is a checkpoint
+  bool is_busy = false;     // with a transfer, or its signature
+  bool is_kept = false;     // no agent runs, and there is a checkpoint
+  std::string device = {};  // it was asked for, or computes
 };
 struct Activity {
   int pid = 0;
-  std::string device;
+  std::vector<std::string> devices;  // of the workers, as they say
   std::string trouble;   // what keeps it from working as it should; empty: none
   bool is_away = false;  // the project; `trouble` says since when
   std::string no_work;   // that the project has none; empty: it has
@@ -67,6 +68,7 @@ struct Activity {
   std::string why;            // it rests
   std::uint32_t threads = 0;  // of each task
   std::uint32_t cpu_percent = 0;
+  std::uint32_t gpu_percent = 0;
   std::uint64_t received = 0;  // bytes since the agent's start
   std::uint64_t sent = 0;
   std::vector<TaskActivity> tasks;

@@ -80,6 +80,7 @@ nlohmann::ordered_json to_json(const ProjectStatus& status) {
                      {"step", task.step},
                      {"steps", task.steps},
                      {"busy", task.is_busy},
+                     {"device", task.device},
                      {"text", task_text(task, status.activity.pid != 0)}});
   }
   return {{"name", status.project.statement.name},
@@ -89,7 +90,8 @@ nlohmann::ordered_json to_json(const ProjectStatus& status) {
           {"headline", headline(status)},
           {"running", status.activity.pid != 0},
           {"pid", status.activity.pid},
-          {"device", status.activity.device},
+          {"devices", status.activity.devices},
+          {"computing", computing_text(status.activity)},
           {"trouble", status.activity.trouble},
           {"state_trouble", status.state_trouble},
           {"no_work", status.activity.no_work},
@@ -97,6 +99,7 @@ nlohmann::ordered_json to_json(const ProjectStatus& status) {
           {"why", status.activity.why},
           {"threads", status.activity.threads},
           {"cpu_percent", status.activity.cpu_percent},
+          {"gpu_percent", status.activity.gpu_percent},
           {"received_bytes", status.activity.received},
           {"sent_bytes", status.activity.sent},
           {"reported", status.counters.reported},

@@ -1,9 +1,13 @@
 #include "client/status_text.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "client/contact.h"
 #include "client/local_time.h"
+#include "protocol/worker/worker_process.h"
 
 namespace quorate::client {
 namespace {
@@ -49,10 +53,8 @@ std::string kept_text(const TaskActivity& task) {
 }
 
 std::string agent_text(const Activity& activity) {
-  std::string text = fmt::format(
-      "  agent: process {} on {}, {} a task, {} % of the time\n", activity.pid,
-      activity.device.empty() ? "(starting)" : activity.device,
-      count_text(activity.threads, "thread"), activity.cpu_percent);
+  std::string text = fmt::format("  agent: process {} on {}\n", activity.pid,
+                                 computing_text(activity));
   text += fmt::format("  transfers: {:.1f} MB received, {:.1f} MB sent\n",
                       static_cast<double>(activity.received) / 1e6,
                       static_cast<double>(activity.sent) / 1e6);
@@ -119,7 +121,7 @@ std::string headline(const ProjectStatus& status) {
   if (activity.pid == 0) return "no agent is running";
   if (!activity.why.empty()) return "resting";
   if (activity.is_away) return "project cannot be reached";
-  if (activity.device.empty()) return "starting";
+  if (activity.devices.empty()) return "starting";
   return activity.no_work.empty() ? "at work" : "waiting for work";
 }
 
@@ -130,9 +132,41 @@ std::string headline(const Status& status) {
   return headline(ProjectStatus{});
 }
 
+std::string devices_text(const std::vector<std::string>& devices) {
+  std::vector<std::string> parts;
+  for (auto at = devices.begin(); at != devices.end();) {
+    auto end = std::find_if(at, devices.end(),
+                            [&](const auto& other) { return other != *at; });
+    parts.push_back(end - at == 1 ? *at
+                                  : fmt::format("{} x {}", end - at, *at));
+    at = end;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string computing_text(const Activity& activity) {
+  const std::vector<std::string>& devices = activity.devices;
+  if (devices.empty()) return "(starting)";
+  auto gpus = std::count_if(
+      devices.begin(), devices.end(),
+      [](const auto& device) { return protocol::is_gpu_name(device); });
+  std::string text = devices_text(devices);
+  if (gpus < static_cast<std::ptrdiff_t>(devices.size())) {
+    text += fmt::format(", {} a task, {} % of the time",
+                        count_text(activity.threads, "thread"),
+                        activity.cpu_percent);
+  }
+  if (gpus > 0) {
+    text += fmt::format("; GPU {} % of the time", activity.gpu_percent);
+  }
+  return text;
+}
+
 std::string task_text(const TaskActivity& task, bool is_running) {
   if (!is_running) return kept_text(task);
   std::string text = state_text(task);
+  bool is_computing = task.state == name_of(TaskState::computing);
+  if (is_computing && !task.device.empty()) text += " on " + task.device;
   if (task.steps == 0) return text;
   return text + fmt::format(", step {} of {} ({} %)", task.step, task.steps,
                             100ULL * task.step / task.steps);

@@ -36,9 +36,12 @@ struct Task {
   std::string failure;  // if failed
   Millis reported = 0;  // when
   // The rest is not kept on disk.
+  std::string device;  // that it was asked for, or computes; empty: any
   std::uint32_t step = 0;
-  std::uint32_t steps = 0;   // 0: unknown yet
-  Claim claim;               // from `computed` to `uploading`
+  std::uint32_t steps = 0;  // 0: unknown yet
+  Claim claim;              // from `computed` to `uploading`; so are
+  std::string computed_on;  // the device by its worker's words, and
+  std::uint32_t arithmetic = 0;
   bool is_busy = false;      // a step is under way on another thread
   bool is_stopping = false;  // its worker was told to stop
   bool is_cancelled = false;

@@ -85,7 +85,7 @@ void WorkerSlot::keep_running(const std::stop_token& stop) {
     try {
       // A copy: restart() changes the slot's own at any time.
       const protocol::WorkerOptions options = take_options();
-      protocol::WorkerProcess worker(options);
+      protocol::WorkerProcess worker(options, stop);
       pid_ = worker.pid();
       forget_requests();
       tell(protocol::WorkerReply(worker.ready()));

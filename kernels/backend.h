@@ -27,6 +27,10 @@ namespace quorate {
 struct DeviceInfo {
   std::string name;
   std::string description;
+  // A real one; OpenCL on a CPU is none.
+  bool is_gpu = false;
+  // A GPU as its maker calls it, the same through CUDA and OpenCL.
+  std::string model = {};
 };
 
 // Rows of a table, classes, tokens: one per row of what they belong to.

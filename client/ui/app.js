@@ -64,9 +64,7 @@ function projectCard(project) {
   const find = (name) => card.querySelector(name);
   find('.name').textContent = project.name;
   find('.agent').textContent = project.running ?
-      `${project.url} – ${project.device || 'starting'}, ` +
-          `${project.threads} ${project.threads === 1 ? 'thread' : 'threads'} ` +
-          `a task, ${project.cpu_percent} % of the time` :
+      `${project.url} – ${project.computing}` :
       `${project.url} – no agent is running: quorate-client run`;
   const trouble = find('.trouble');
   trouble.textContent = project.trouble || project.state_trouble;

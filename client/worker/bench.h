@@ -11,7 +11,12 @@ namespace quorate::worker {
 
 // Products of several shapes in Gflop/s, and training steps of the default
 // network of each family in samples/s. Takes a few seconds.
-std::vector<protocol::BenchReport> bench_device(Backend& backend,
-                                                const Clock& clock);
+std::vector<protocol::BenchCase> bench_device(Backend& backend,
+                                              const Clock& clock);
+
+// The first of those alone, about a second even on a slow device: enough to
+// compare the devices of a computer.
+std::vector<protocol::BenchCase> bench_quickly(Backend& backend,
+                                               const Clock& clock);
 
 }  // namespace quorate::worker

@@ -27,6 +27,7 @@ struct Options {
   bool list_devices = false;
   bool self_test = false;
   bool bench = false;
+  bool quick = false;
   bool serve = false;
   bool json = false;
   std::string device = "cpu";
@@ -37,18 +38,19 @@ struct Options {
 };
 
 int list(const Options& options) {
-  std::vector<protocol::DeviceReport> devices;
+  protocol::DeviceList list{QUORATE_VERSION, {}, list_refused_devices()};
   for (const DeviceInfo& info : quorate::list_devices()) {
-    devices.push_back({info.name, info.description});
+    list.devices.push_back(
+        {info.name, info.description, info.model, info.is_gpu});
   }
   if (options.json) {
-    fmt::print("{}\n", protocol::write(devices));
+    fmt::print("{}\n", protocol::write(list));
     return 0;
   }
-  for (const auto& device : devices) {
+  for (const auto& device : list.devices) {
     fmt::print("{:<14} {}\n", device.name, device.description);
   }
-  for (const std::string& why : list_refused_devices()) {
+  for (const std::string& why : list.refused) {
     fmt::print("{:<14} {}\n", "not used:", why);
   }
   return 0;
@@ -68,14 +70,30 @@ int self_test(const Options& options) {
   return 1;
 }
 
-int bench(const Options& options) {
+std::vector<protocol::BenchCase> measure(Backend& backend,
+                                         const Options& options) {
   SystemClock clock;
-  auto backend = make_backend(options.device, options.threads);
-  std::vector<protocol::BenchReport> rows = bench_device(*backend, clock);
-  if (options.json) {
-    fmt::print("{}\n", protocol::write(rows));
-    return 0;
+  if (!options.quick) return bench_device(backend, clock);
+  require_exact(backend);
+  return bench_quickly(backend, clock);
+}
+
+int bench_for_program(const Options& options) {
+  protocol::BenchReport report;
+  try {
+    auto backend = make_backend(options.device, options.threads);
+    report.cases = measure(*backend, options);
+  } catch (const Error& error) {
+    report.failure = error.what();
   }
+  fmt::print("{}\n", protocol::write(report));
+  return report.failure.empty() ? 0 : 1;
+}
+
+int bench(const Options& options) {
+  if (options.json) return bench_for_program(options);
+  auto backend = make_backend(options.device, options.threads);
+  std::vector<protocol::BenchCase> rows = measure(*backend, options);
   fmt::print("device {}, {} threads\n", backend->device().name,
              options.threads);
   for (const auto& row : rows) {
@@ -136,6 +154,9 @@ void describe(CLI::App& app, Options& options) {
   mode->add_flag("--self-test", options.self_test,
                  "compute tasks with known answers");
   mode->add_flag("--bench", options.bench, "measure how fast a device is");
+  app.add_flag("--quick", options.quick,
+               "with --bench: the short self-test and one product, about a "
+               "second");
   mode->add_flag("--serve", options.serve,
                  "compute what standard input asks for");
   mode->require_option(1);

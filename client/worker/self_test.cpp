@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "client/worker/training_test.h"
+#include "kernels/backends.h"
 #include "kernels/golden.h"
 
 namespace quorate::worker {
@@ -18,6 +19,12 @@ std::vector<TestResult> test_device(Backend& backend) {
   }
   results.push_back(test_training(backend));
   return results;
+}
+
+void require_exact(Backend& backend) {
+  require_primitives(backend);
+  // Nobody wrote the compiler of a GPU's driver with us in mind.
+  if (is_gpu(backend.device().name)) check_golden(backend);
 }
 
 }  // namespace quorate::worker

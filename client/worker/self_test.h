@@ -25,4 +25,8 @@ std::vector<TestResult> test_device(Backend& backend);
 // Throws unsupported, naming device and test, unless the primitives pass.
 void require_primitives(Backend& backend);
 
+// What a device must pass before it takes part: the primitives and, for a GPU,
+// all golden hashes. Throws as require_primitives().
+void require_exact(Backend& backend);
+
 }  // namespace quorate::worker

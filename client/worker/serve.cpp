@@ -11,8 +11,6 @@
 #include "client/worker/job.h"
 #include "client/worker/pace.h"
 #include "client/worker/self_test.h"
-#include "kernels/backends.h"
-#include "kernels/golden.h"
 
 namespace quorate::worker {
 namespace {
@@ -83,9 +81,7 @@ WorkerServer::WorkerServer(std::unique_ptr<Backend> backend,
       inbox_(input) {}
 
 void WorkerServer::run() {
-  require_primitives(*backend_);
-  // Nobody wrote the compiler of a GPU's driver with us in mind.
-  if (is_gpu(backend_->device().name)) check_golden(*backend_);
+  require_exact(*backend_);
   say(protocol::WorkerReady{backend_->device().name, kArithmeticVersion});
   while (std::optional<Received> received = inbox_.next()) answer(*received);
 }

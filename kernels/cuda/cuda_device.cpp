@@ -70,7 +70,9 @@ class Device final : public GpuDevice {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  DeviceInfo info() const override { return {entry_.name, entry_.description}; }
+  DeviceInfo info() const override {
+    return {entry_.name, entry_.description, true, entry_.model};
+  }
   std::uint32_t compute_units() const override { return entry_.compute_units; }
 
   std::unique_ptr<GpuBuffer> allocate(std::size_t bytes) override {
@@ -167,11 +169,12 @@ std::vector<DeviceEntry> find_devices() {
     device.name = fmt::format("cuda:{}", i);
     cudaDeviceProp found{};
     check_call(cudaGetDeviceProperties(&found, i), device.name, "look at it");
+    device.model = found.name;
     device.capability = found.major * 10 + found.minor;
     device.compute_units =
         static_cast<std::uint32_t>(found.multiProcessorCount);
     device.description =
-        fmt::format("{}, {} units, {:.1f} GiB, CUDA {}.{}", found.name,
+        fmt::format("{}, {} units, {:.1f} GiB, CUDA {}.{}", device.model,
                     device.compute_units,
                     static_cast<double>(found.totalGlobalMem) / (1 << 30),
                     driver / 1000, driver % 1000 / 10);

@@ -12,6 +12,7 @@ namespace quorate::cuda {
 struct DeviceEntry {
   int index = 0;
   std::string name;         // "cuda:0"
+  std::string model;        // the maker's name for it
   std::string description;  // for people
   std::uint32_t compute_units = 0;
   int capability = 0;  // 75 for 7.5

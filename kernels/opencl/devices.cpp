@@ -36,11 +36,11 @@ DeviceEntry describe(const Library& cl, cl_platform_id platform,
                      cl_device_id id) {
   DeviceEntry device;
   device.id = id;
-  std::string name = text(cl.clGetDeviceInfo, id, CL_DEVICE_NAME);
+  device.model = text(cl.clGetDeviceInfo, id, CL_DEVICE_NAME);
   std::string driver = text(cl.clGetDeviceInfo, id, CL_DRIVER_VERSION);
   device.build = fmt::format(
       "{}\n{}\n{}\n{}",
-      text(cl.clGetPlatformInfo, platform, CL_PLATFORM_VERSION), name,
+      text(cl.clGetPlatformInfo, platform, CL_PLATFORM_VERSION), device.model,
       text(cl.clGetDeviceInfo, id, CL_DEVICE_VERSION), driver);
   device.floats = info<cl_device_fp_config>(cl, id, CL_DEVICE_SINGLE_FP_CONFIG);
   auto type = info<cl_device_type>(cl, id, CL_DEVICE_TYPE);
@@ -55,7 +55,7 @@ DeviceEntry describe(const Library& cl, cl_platform_id platform,
   device.group_items = info<std::size_t>(cl, id, CL_DEVICE_MAX_WORK_GROUP_SIZE);
   device.compute_units = info<cl_uint>(cl, id, CL_DEVICE_MAX_COMPUTE_UNITS);
   device.description = fmt::format(
-      "{}, {} units, {:.1f} GiB, {} {}", name, device.compute_units,
+      "{}, {} units, {:.1f} GiB, {} {}", device.model, device.compute_units,
       static_cast<double>(device.memory) / (1 << 30),
       text(cl.clGetPlatformInfo, platform, CL_PLATFORM_NAME), driver);
   return device;

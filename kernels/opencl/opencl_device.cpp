@@ -45,7 +45,9 @@ class Device final : public GpuDevice {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
-  DeviceInfo info() const override { return {entry_.name, entry_.description}; }
+  DeviceInfo info() const override {
+    return {entry_.name, entry_.description, entry_.is_gpu, entry_.model};
+  }
   std::uint32_t compute_units() const override { return entry_.compute_units; }
 
   std::unique_ptr<GpuBuffer> allocate(std::size_t bytes) override {

@@ -24,8 +24,7 @@ std::vector<std::string> command_of(const WorkerOptions& options) {
 
 // The driver of a GPU may compile its kernels at the first start.
 Seconds start_timeout(const WorkerOptions& options) {
-  bool is_cpu = options.device.starts_with("cpu");
-  return Seconds(is_cpu ? 30 : 300);
+  return Seconds(is_gpu_name(options.device) ? 300 : 30);
 }
 
 bool is_program(const fs::path& path) {
@@ -56,6 +55,11 @@ std::vector<fs::path> candidates() {
 
 }  // namespace
 
+bool is_gpu_name(std::string_view device) {
+  std::string_view family = device.substr(0, device.find(':'));
+  return family == "cuda" || family == "opencl";
+}
+
 Error hang_of(const WorkerOptions& options) {
   return Error(ErrorKind::unavailable,
                fmt::format("{}: said nothing for {} s in the middle of a job: "
@@ -63,10 +67,11 @@ Error hang_of(const WorkerOptions& options) {
                            options.program, options.silence.count()));
 }
 
-WorkerProcess::WorkerProcess(const WorkerOptions& options)
+WorkerProcess::WorkerProcess(const WorkerOptions& options,
+                             const std::stop_token& stop)
     : process_(std::make_unique<ChildProcess>(command_of(options),
                                               options.niceness)) {
-  std::optional<WorkerReply> first = receive(start_timeout(options));
+  std::optional<WorkerReply> first = first_reply(start_timeout(options), stop);
   if (!first) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("{}: no answer within {} s of its start",
@@ -83,6 +88,21 @@ WorkerProcess::WorkerProcess(const WorkerOptions& options)
                 options.program + ": its first message is not \"ready\"");
   }
   ready_ = *ready;
+}
+
+std::optional<WorkerReply> WorkerProcess::first_reply(
+    Seconds timeout, const std::stop_token& stop) {
+  constexpr Seconds kSlice{0.1};
+  SystemClock clock;
+  Instant deadline = clock.now() + timeout;
+  while (clock.now() < deadline) {
+    if (stop.stop_requested()) {
+      throw Error(ErrorKind::unavailable,
+                  fmt::format("worker process {}: no longer wanted", pid()));
+    }
+    if (std::optional<WorkerReply> reply = receive(kSlice)) return reply;
+  }
+  return std::nullopt;
 }
 
 void WorkerProcess::send(const WorkerRequest& request) {

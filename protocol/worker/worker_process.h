@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "base/child_process.h"
 #include "base/clock.h"
@@ -12,6 +14,9 @@
 #include "protocol/worker/messages.h"
 
 namespace quorate::protocol {
+
+// Whether a device is driven as a GPU, by its name: OpenCL on a CPU is, too.
+bool is_gpu_name(std::string_view device);
 
 struct WorkerOptions {
   std::string program;  // path of quorate-worker
@@ -36,8 +41,9 @@ class WorkerProcess {
   // Starts the process and waits for its WorkerReady. Throws unsupported with
   // the worker's words when the device cannot serve, unavailable when the
   // process ends or stays silent for 30 s (a GPU, whose driver may have to
-  // compile: 5 minutes), io when it cannot be started.
-  explicit WorkerProcess(const WorkerOptions& options);
+  // compile: 5 minutes) or `stop` is requested, io when it cannot be started.
+  explicit WorkerProcess(const WorkerOptions& options,
+                         const std::stop_token& stop = {});
 
   const WorkerReady& ready() const { return ready_; }
   void send(const WorkerRequest& request);
@@ -52,6 +58,9 @@ class WorkerProcess {
   void kill() { process_->kill(); }
 
  private:
+  std::optional<WorkerReply> first_reply(Seconds timeout,
+                                         const std::stop_token& stop);
+
   std::unique_ptr<ChildProcess> process_;
   WorkerReady ready_;
 };

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <sstream>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -49,10 +50,10 @@ class AgentFixture {
 
   PublicKey host() const { return identity_.host.public_key(); }
 
-  // device: what the fake worker does. Runs one agent until `enough` (asked
-  // about every 5 ms on another thread), then tells it to leave. Returns what
-  // it knew at its end. Fails the test after 20 s.
-  client::AgentState run(const std::string& device,
+  // devices: what each fake worker does, "cpu" or several, "cpu,slow". Runs one
+  // agent until `enough` (asked about every 5 ms on another thread), then tells
+  // it to leave. Returns what it knew at its end. Fails the test after 20 s.
+  client::AgentState run(const std::string& devices,
                          const std::function<bool()>& enough,
                          bool once = false) {
     client::AgentParts parts{
@@ -61,10 +62,7 @@ class AgentFixture {
         folder.path(),
         [this](const std::vector<int>&) { return orders(); },
         [this] { return server.connect(); },
-        {.program = QUORATE_FAKE_WORKER,
-         .device = device,
-         .silence = worker_silence},
-        1,
+        workers(devices),
         once,
         clock,
         nullptr,
@@ -89,6 +87,18 @@ class AgentFixture {
   }
 
  private:
+  std::vector<protocol::WorkerOptions> workers(
+      const std::string& devices) const {
+    std::vector<protocol::WorkerOptions> workers;
+    std::istringstream names(devices);
+    for (std::string name; std::getline(names, name, ',');) {
+      workers.push_back({.program = QUORATE_FAKE_WORKER,
+                         .device = name,
+                         .silence = worker_silence});
+    }
+    return workers;
+  }
+
   client::Orders orders() const {
     client::Orders orders;
     orders.threads = threads;

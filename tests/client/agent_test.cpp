@@ -1,3 +1,5 @@
+#include <map>
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -150,7 +152,7 @@ TEST_CASE("a paused agent asks for no work") {
 
   int looks = 0;
   fixture.run("cpu", [&] {
-    bool is_ready = client::read_activity(activity).device == "cpu";
+    bool is_ready = client::read_activity(activity).devices.size() == 1;
     return is_ready && ++looks > 20;
   });
 
@@ -164,6 +166,44 @@ TEST_CASE("what the project says of the results is kept for `status`") {
   client::Standing standing = client::read_standing(file);
   REQUIRE(standing.reply.runs.size() == 1);
   CHECK(standing.reply.runs[0].last_version == 90);
+}
+
+TEST_CASE("workers on several devices compute at the same time") {
+  AgentFixture fixture;
+  for (ResultId id = 1; id <= 5; ++id) fixture.server.add_unit(id);
+  // The slow one keeps its result; meanwhile the other has its own.
+  std::map<std::string, int> devices;
+  AgentState end = fixture.run("slow,cpu", [&] {
+    client::Activity now =
+        client::read_activity(fixture.folder / "activity.json");
+    for (const auto& task : now.tasks) {
+      if (task.state == "computing") ++devices[task.device];
+    }
+    return fixture.server.has_report(3) && devices["slow"] > 0;
+  });
+
+  CHECK(fixture.server.header(3).device == "cpu");
+  CHECK(end.counters.failed == 0);
+}
+
+TEST_CASE("a device that cannot serve leaves its work to the others") {
+  AgentFixture fixture;
+  for (ResultId id = 1; id <= 3; ++id) fixture.server.add_unit(id);
+  client::Activity seen;
+  fixture.run("unsupported,cpu", [&] {
+    seen = client::read_activity(fixture.folder / "activity.json");
+    return fixture.server.has_report(3) && !seen.trouble.empty();
+  });
+  CHECK(seen.trouble.find("not used: ") == 0);
+  CHECK(seen.trouble.ends_with("--device unsupported: no such device"));
+  CHECK(seen.devices == std::vector<std::string>{"cpu"});
+}
+
+TEST_CASE("without any device that can serve the agent ends") {
+  AgentFixture fixture;
+  CHECK_THROWS_WITH_AS(
+      fixture.run("unsupported,unsupported", [] { return false; }),
+      doctest::Contains("no such device"), Error);
 }
 
 TEST_CASE("another number of threads replaces the worker, not the task") {

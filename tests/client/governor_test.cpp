@@ -59,6 +59,27 @@ TEST_CASE_FIXTURE(Fixture, "the command line has the last word") {
   CHECK(orders.gpu_percent == 30);
 }
 
+TEST_CASE("cores and memory are shared by the workers, a core for each GPU") {
+  Prefs prefs;
+  prefs.cores = 8;
+  prefs.memory_mb = 4000;
+  RunSettings settings;
+  settings.devices = {"cuda:0", "opencl:1", "cpu"};
+  CHECK(workers_of(settings) == settings.devices);
+  CHECK(orders_of(prefs, settings).threads == 6);
+  settings.tasks = 2;  // of the CPU
+  CHECK(workers_of(settings).size() == 4);
+  CHECK(orders_of(prefs, settings).threads == 3);
+  CHECK(orders_of(prefs, settings).memory_mb == 1000);
+  settings.threads = 7;
+  CHECK(orders_of(prefs, settings).threads == 7);
+  settings = {};
+  settings.devices = {"cuda:0", "cuda:0", "cuda"};
+  prefs.cores = 1;
+  CHECK(workers_of(settings).size() == 3);
+  CHECK(orders_of(prefs, settings).threads == 1);
+}
+
 TEST_CASE_FIXTURE(Fixture,
                   "a damaged file stops a start, but no running agent") {
   set_pref("cpu_percent", "50");

@@ -110,7 +110,9 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   activity.sent = 12;
   activity.is_away = true;
   activity.no_work = "none";
-  activity.tasks = {{7, "computing", 3, 20, false}};
+  activity.devices = {"cuda:0", "cpu:avx2"};
+  activity.gpu_percent = 40;
+  activity.tasks = {{7, "computing", 3, 20, false, false, "cuda:0"}};
   write_activity(path, activity);
   Activity back = read_activity(path);
   CHECK(back.pid == 4711);
@@ -121,6 +123,9 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   CHECK(back.no_work == "none");
   REQUIRE(back.tasks.size() == 1);
   CHECK(back.tasks[0].step == 3);
+  CHECK(back.tasks[0].device == "cuda:0");
+  CHECK(back.devices == activity.devices);
+  CHECK(back.gpu_percent == 40);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 ProjectStatus running() {
   ProjectStatus status;
   status.activity.pid = 7;
-  status.activity.device = "cpu";
+  status.activity.devices = {"cpu"};
   status.activity.threads = 1;
   return status;
 }
@@ -33,7 +33,7 @@ TEST_CASE("the headline says what the agent is at") {
   status.activity.why = "on battery";
   CHECK(headline(status) == "resting");
   status = running();
-  status.activity.device = "";
+  status.activity.devices.clear();
   CHECK(headline(status) == "starting");
 
   Status whole;
@@ -42,9 +42,31 @@ TEST_CASE("the headline says what the agent is at") {
   CHECK(headline(whole) == "at work");
 }
 
+TEST_CASE("devices in words, and how much of them") {
+  CHECK(devices_text({}) == "");
+  CHECK(devices_text({"cuda:0", "cpu:avx2", "cpu:avx2"}) ==
+        "cuda:0, 2 x cpu:avx2");
+  Activity activity;
+  CHECK(computing_text(activity) == "(starting)");
+  activity.threads = 3;
+  activity.cpu_percent = 70;
+  activity.gpu_percent = 40;
+  activity.devices = {"cpu:avx2"};
+  CHECK(computing_text(activity) ==
+        "cpu:avx2, 3 threads a task, 70 % of the time");
+  activity.devices = {"opencl:0", "cuda:1"};
+  CHECK(computing_text(activity) == "opencl:0, cuda:1; GPU 40 % of the time");
+  activity.devices.push_back("cpu:avx2");
+  CHECK(computing_text(activity) ==
+        "opencl:0, cuda:1, cpu:avx2, 3 threads a task, 70 % of the time; GPU "
+        "40 % of the time");
+}
+
 TEST_CASE("a task in words, with and without an agent") {
   TaskActivity task{1, "computing", 5, 20};
   CHECK(task_text(task, true) == "computing, step 5 of 20 (25 %)");
+  task.device = "cuda:0";
+  CHECK(task_text(task, true) == "computing on cuda:0, step 5 of 20 (25 %)");
   task = {1, "needs_files", 0, 0, true};
   CHECK(task_text(task, true) == "downloading");
   task = {1, "needs_files", 63, 100, false, true};

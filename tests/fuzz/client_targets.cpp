@@ -1,3 +1,4 @@
+#include "client/device_speeds.h"
 #include "client/pause.h"
 #include "client/prefs.h"
 #include "client/project_address.h"
@@ -39,6 +40,14 @@ void read_pause(ByteView bytes) {
   });
 }
 
+void read_devices(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    DeviceSpeeds speeds = parse_speeds(std::string(as_text(bytes)));
+    expect(parse_speeds(write_speeds(speeds)).all() == speeds.all(),
+           "measurements are read as they were written");
+  });
+}
+
 void read_state(ByteView bytes) {
   may_refuse({ErrorKind::corrupt},
              [&] { parse_state(std::string(as_text(bytes))); });
@@ -56,11 +65,9 @@ void read_address(ByteView bytes) {
 }  // namespace
 
 std::vector<Target> client_targets() {
-  return {{"client_prefs", read_prefs},
-          {"client_schedule", read_schedule},
-          {"client_pause", read_pause},
-          {"client_state", read_state},
-          {"client_address", read_address}};
+  return {{"client_prefs", read_prefs}, {"client_schedule", read_schedule},
+          {"client_pause", read_pause}, {"client_devices", read_devices},
+          {"client_state", read_state}, {"client_address", read_address}};
 }
 
 }  // namespace quorate::fuzz

@@ -1,5 +1,7 @@
 #include "tests/protocol/samples.h"
 
+#include "protocol/worker/reports.h"
+
 namespace quorate::protocol {
 namespace {
 
@@ -108,6 +110,15 @@ std::vector<Sample> worker_samples() {
       {"stopped", R"({"type":"stopped","job":3})", reply},
       {"failed", R"({"type":"failed","job":3,"kind":"corrupt","why":"seal"})",
        reply},
+      {"list of devices",
+       R"({"program":"0.1.0","devices":[{"name":"cuda:0",)"
+       R"("description":"RTX, CUDA 13.0","model":"RTX","gpu":true}],)"
+       R"("refused":["device \"opencl:1\": it is not available"]})",
+       [](const std::string& line) { return write(parse_device_list(line)); }},
+      {"measurement",
+       R"({"cases":[{"case":"matmul 1024x1024x1024","value":203.9,)"
+       R"("unit":"Gflop/s"}],"failure":""})",
+       [](const std::string& line) { return write(parse_bench_report(line)); }},
   };
 }
 

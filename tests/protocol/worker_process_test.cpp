@@ -59,6 +59,15 @@ echo "{\"type\":\"failed\",\"job\":1,\"kind\":\"io\",\"why\":\"$*\"}")");
         "--memory-mb 700 --gpu-percent 40");
 }
 
+TEST_CASE("which names are those of GPUs") {
+  for (const char* name : {"cuda", "cuda:0", "opencl:12", "opencl"}) {
+    CHECK(is_gpu_name(name));
+  }
+  for (const char* name : {"cpu", "cpu:avx2", "reference", "", "cudax:0"}) {
+    CHECK_FALSE(is_gpu_name(name));
+  }
+}
+
 TEST_CASE("no message within the time is no message") {
   Script script(std::string(kReady) + "\nexec sleep 60");
   WorkerProcess process(WorkerOptions{.program = script.path()});
@@ -74,6 +83,15 @@ TEST_CASE("a device that cannot serve is unsupported, in the worker's words") {
 
 TEST_CASE("a worker that ends at once is unavailable") {
   CHECK(failure_of("exit 3").kind() == ErrorKind::unavailable);
+}
+
+TEST_CASE("nobody who leaves waits for a worker to start") {
+  Script script("exec sleep 60");
+  std::stop_source stop;
+  stop.request_stop();
+  WorkerOptions options{.program = script.path(), .device = "opencl:0"};
+  CHECK_THROWS_WITH_AS(WorkerProcess(options, stop.get_token()),
+                       doctest::Contains("no longer wanted"), Error);
 }
 
 TEST_CASE("a worker that says something else is corrupt") {

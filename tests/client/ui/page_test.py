@@ -31,16 +31,20 @@ CLIENT = None  # path of the program
 def sample_status():
     return {
         "headline": "waiting for work", "paused": False, "paused_until": 0,
-        "prefs": {"cores": 2, "cpu_percent": 50, "hours": "22:00-07:00",
+        "prefs": {"cores": 2, "cpu_percent": 50,
+                  "gpu_percent": 40, "hours": "22:00-07:00",
                   "on_battery": False, "max_load": 25, "idle_minutes": 0,
                   "down_kbps": 0, "up_kbps": 100, "cache_mb": 1024},
         "projects": [{
             "name": HOSTILE, "url": "https://example.org:8470",
             "fingerprint": "00", "user": "ada", "running": True, "pid": 7,
-            "device": "cpu:avx2", "trouble": "disk full", "rest": "none",
+            "devices": ["cuda:0", "cpu:avx2"],
+            "computing": "cuda:0, cpu:avx2, 2 threads a task, 50 % of the "
+                         "time; GPU 40 % of the time",
+            "trouble": "disk full", "rest": "none",
             "why": "", "no_work": "no work at this project now",
             "state_trouble": "",
-            "threads": 2, "cpu_percent": 50, "received_bytes": 12_300_000,
+            "threads": 2, "cpu_percent": 50, "gpu_percent": 40, "received_bytes": 12_300_000,
             "sent_bytes": 800_000, "reported": 41, "accepted": 41,
             "rejected": 0, "cancelled": 1, "failed": 0,
             "standing": {
@@ -113,7 +117,7 @@ class PageTest(unittest.TestCase):
         server.server_close()
         text = words(dom)
         for expected in [
-                "waiting for work", "Not paused.", "cpu:avx2, 2 threads a task, 50 %",
+                "waiting for work", "Not paused.", "cuda:0, cpu:avx2, 2 threads a task, 50 % of the time; GPU 40 %",
                 "Valid 38", "Pending 3", "Credit 12.500", "Received 12.3 MB",
                 "37 results are part of run first, in versions 2 to 90",
                 "Too late or failed 4", "disk full",

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/error.h"
+#include "protocol/worker/reports.h"
 #include "protocol/worker/worker_process.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/samples.h"
@@ -188,7 +189,35 @@ TEST_CASE("every device that is listed passes its self-test") {
 TEST_CASE("lists are JSON when asked") {
   Run listed = run("--list-devices --json");
   CHECK(listed.code == 0);
-  CHECK(listed.output.starts_with(R"([{"name":")"));
+  DeviceList list = parse_device_list(listed.output);
+  REQUIRE_FALSE(list.devices.empty());
+  CHECK(list.devices.back().name == "reference");
+  CHECK_FALSE(list.program.empty());
+  for (const DeviceReport& device : list.devices) {
+    CAPTURE(device.name);
+    CHECK_FALSE(device.description.empty());
+    CHECK((!device.is_gpu || is_gpu_name(device.name)));
+    CHECK((!device.is_gpu || !device.model.empty()));
+    bool is_pocl = device.description.find("Portable Computing Language") !=
+                   std::string::npos;
+    CHECK_FALSE((is_pocl && device.is_gpu));
+  }
+}
+
+TEST_CASE("a quick measurement is one product, or why there is none") {
+  Run measured = run("--bench --quick --json --device cpu");
+  CHECK(measured.code == 0);
+  BenchReport report = parse_bench_report(measured.output);
+  REQUIRE(report.cases.size() == 1);
+  CHECK(report.cases[0].value > 0);
+  CHECK(report.cases[0].unit == "Gflop/s");
+  CHECK(report.failure.empty());
+
+  Run failed = run("--bench --quick --json --device abacus");
+  CHECK(failed.code == 1);
+  report = parse_bench_report(failed.output);
+  CHECK(report.cases.empty());
+  CHECK(report.failure.find("abacus") != std::string::npos);
 }
 
 TEST_CASE("exit codes tell wrong usage from failure") {
