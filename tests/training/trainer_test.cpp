@@ -1,5 +1,6 @@
 #include "workunits/training/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -42,6 +43,9 @@ TEST_CASE("one unit has one claim on every device and number of threads") {
   }
   SUBCASE("lenet") {
     task = test::image_task(10);
+  }
+  SUBCASE("batch norm") {
+    task = test::batch_norm_task(6);
   }
   SUBCASE("text, dropout, AdamW, clipping") {
     task = test::text_task(10);
@@ -178,6 +182,29 @@ TEST_CASE("the delta leads from the base to the last parameters") {
   for (std::size_t i = 0; i < base.size(); ++i) {
     REQUIRE(bits(result.delta[i]) == bits(last[i] - base[i]));
   }
+}
+
+TEST_CASE("running statistics run, whatever the optimiser does") {
+  auto backend = make_backend("cpu");
+  TrainingTask task = test::batch_norm_task(1);
+  auto statistics = [&](const TrainingTask& of) {
+    std::vector<float> delta = test::train(of, *backend).delta;
+    CHECK(delta.size() == parameter_count(of.model));
+    return std::vector<float>(
+        delta.end() - static_cast<std::ptrdiff_t>(statistic_count(of.model)),
+        delta.end());
+  };
+  std::vector<float> usual = statistics(task);
+  CHECK(std::count(usual.begin(), usual.end(), 0.0F) == 0);
+  TrainingTask other = task;
+  other.optimizer.learning_rate = 0.01F;
+  other.optimizer.weight_decay = 0.1F;
+  other.optimizer.clip_norm = 0.01F;
+  CHECK(statistics(other) == usual);
+  other.optimizer = test::text_task(1).optimizer;
+  CHECK(statistics(other) == usual);
+  // The second step has other samples.
+  CHECK(statistics(test::batch_norm_task(2)) != usual);
 }
 
 TEST_CASE("digests come after every d-th step and after the last") {

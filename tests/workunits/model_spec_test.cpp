@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
@@ -62,6 +63,81 @@ TEST_CASE("resnets are read by depth or by stages") {
   }
 }
 
+TEST_CASE("a resnet has batch norm on request") {
+  constexpr SampleShape kColour{32, 32, 3};
+  ModelSpec group = parse_model("resnet-8", kColour, 10);
+  ModelSpec batch = parse_model("resnet-8:norm=batch", kColour, 10);
+  CHECK(batch.norm == Norm::batch);
+  CHECK(batch.blocks == group.blocks);
+  CHECK(to_json(group).find("norm") == std::string::npos);
+  CHECK(to_json(batch) ==
+        R"({"blocks":[1,1,1],"family":"resnet","input":[32,32,3],)"
+        R"("norm":"batch","widths":[16,32,64,10]})");
+  CHECK(parse_model("resnet-8:norm=group", kColour, 10) == group);
+  CHECK(name_of(parse_model("resnet:norm=batch", kColour, 10)) ==
+        "resnet-20:norm=batch");
+  CHECK(name_of(parse_model("resnet:norm=batch,2x8", kColour, 10)) ==
+        "resnet:2x8,norm=batch");
+  for (const char* text : {"resnet-18:norm=batch", "resnet:1x8,norm=batch"}) {
+    CAPTURE(text);
+    ModelSpec model = parse_model(text, kColour, 10);
+    CHECK(name_of(model) == text);
+    CHECK(model_from_json(to_json(model)) == model);
+  }
+  for (const char* text :
+       {"resnet-8:norm", "resnet-8:norm=", "resnet-8:norm=layer",
+        "resnet-8:1x8", "resnet-8,norm=batch", "resnet-8:norm=batch,",
+        "resnet 8", "resnet:norm=batch:1x8"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_model(text, kColour, 10), Error);
+  }
+  for (const char* norm : {"\"group\"", "\"layer\"", "\"\"", "1", "null"}) {
+    CAPTURE(norm);
+    std::string json = to_json(group);
+    json.insert(json.find("\"widths\""), fmt::format("\"norm\":{},", norm));
+    CHECK(kind_of_reading(json) == ErrorKind::corrupt);
+  }
+}
+
+TEST_CASE("running statistics follow what is learned") {
+  ModelSpec model = parse_model(
+      R"(layers {"layers":[{"layer":"batch_norm"},
+           {"layer":"residual","branch":[{"layer":"relu"}],
+            "shortcut":[{"layer":"batch_norm"}]},
+           {"layer":"linear","outputs":4}]})",
+      {1, 1, 3}, 4);
+  std::vector<std::string> names;
+  for (const TensorSpec& tensor : parameters_of(model)) {
+    names.push_back(tensor.name);
+  }
+  CHECK(names == std::vector<std::string>{
+                     "0.weight", "0.bias", "1.shortcut.0.weight",
+                     "1.shortcut.0.bias", "2.weight", "2.bias",
+                     "0.running_mean", "0.running_var",
+                     "1.shortcut.0.running_mean", "1.shortcut.0.running_var"});
+  CHECK(trainable_count(model) == 12 + 16);
+  CHECK(statistic_count(model) == 12);
+  CHECK(parameter_count(model) == 40);
+  std::vector<float> values = initial_parameters(model, 5);
+  CHECK(std::vector<float>(values.begin() + 28, values.end()) ==
+        std::vector<float>{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1});
+  CHECK(statistic_count(parse_model("resnet-8", {8, 8, 3}, 4)) == 0);
+}
+
+TEST_CASE("a batch norm learns from two values of a channel at least") {
+  auto fault = [](const SampleShape& sample, std::uint32_t batch) {
+    ModelSpec model = parse_model("resnet:1x8,1x8,norm=batch", sample, 4);
+    return fault_of_batch(layers_of(model), batch);
+  };
+  CHECK(fault({4, 4, 3}, 1) == "");
+  CHECK(fault({1, 1, 3}, 2) == "");
+  CHECK(fault({1, 1, 3}, 1).find("layer 1.branch.0: a batch norm of one") == 0);
+  // The second stage halves the image.
+  CHECK(fault({2, 2, 3}, 1).find("layer 4.branch.1: a batch norm of one") == 0);
+  ModelSpec group = parse_model("resnet:1x8", {1, 1, 3}, 4);
+  CHECK(fault_of_batch(layers_of(group), 1) == "");
+}
+
 TEST_CASE("a gpt is for text, the others are not") {
   ModelSpec model = parse_text_model(
       "gpt:layers=6,width=384,heads=6,context=256,head=untied", 65);
@@ -105,6 +181,7 @@ TEST_CASE("a list of layers is a model, with errors that name the place") {
       {R"({"layer":"linear"})", "layer 0: linear needs \"outputs\""},
       {R"({"layer":"relu","outputs":4})", "a field that it does not have"},
       {R"({"layer":"group_norm","groups":2})", "do not make 2 equal groups"},
+      {R"({"layer":"batch_norm","groups":3})", "that it does not have"},
       {R"({"layer":"conv2d","channels":4,"window":9})", "does not fit"},
       {R"({"layer":"conv2d","channels":4,"window":3,"stride":0})", "stride"},
       {R"({"layer":"max_pool2d","window":2,"padding":2})", "padding"},
