@@ -99,7 +99,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"batch", 1},
                 {"model", R"(layers {"layers":[{"layer":"mean_pixels"},
                             {"layer":"batch_norm"},
-                            {"layer":"linear","outputs":10}]})"}},
+                            {"layer":"linear","outputs":2}]})"}},
                "--batch 1, --micro-batch 1: layer 1: a batch norm of one"},
            Row{{{"epochs", "many"}}, "--epochs"},
            Row{{{"epochs", 1.5}}, "--epochs"},
