@@ -53,6 +53,7 @@ class Steps {
     } else {
       backend_.upload_pixels(model_.input(batch_), pixels_);
     }
+    model_.begin_step(/*unit_seed=*/0, steps_);
     softmax_cross_entropy(backend_, model_.forward(batch_), targets_,
                           1.0F / static_cast<float>(targets_.size()),
                           losses_.view(), model_.output_gradient(batch_));

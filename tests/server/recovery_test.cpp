@@ -33,9 +33,18 @@ void move_tasks_to_objects(ProjectFixture& project) {
 }  // namespace
 
 TEST_CASE("a run goes on after restarts at every point of its life") {
-  for (const char* rule : {"vc-asgd", "diloco"}) {
+  const ProjectOptions defaults;
+  const std::pair<const char*, std::string> kCases[] = {
+      {"vc-asgd", defaults.model},
+      {"diloco", defaults.model},
+      {"diloco", R"(layers {"layers":[{"layer":"batch_norm"},
+          {"layer":"mean_pixels"},{"layer":"linear","outputs":2}]})"}};
+  for (const auto& [rule, model] : kCases) {
     CAPTURE(rule);
-    ProjectFixture project(on_disk(rule));
+    CAPTURE(model);
+    ProjectOptions options = on_disk(rule);
+    options.model = model;
+    ProjectFixture project(options);
     std::vector<Volunteer> users;
     for (int i = 0; i < 4; ++i) users.push_back(project.join());
     for (int turn = 0;; ++turn) {

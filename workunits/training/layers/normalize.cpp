@@ -78,6 +78,7 @@ void Normalize::move_running(std::size_t batch) {
 
 void Normalize::backward(ConstView x, ConstView, View dy,
                          std::optional<View> dx) {
+  check(running_.empty() || context_.is_training, "a step of training");
   std::size_t batch = x.shape[0];
   // The parameters' gradients come with the slopes of the input, wanted or not.
   View to = dx ? *dx : dy;
