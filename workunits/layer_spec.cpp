@@ -238,7 +238,7 @@ std::string fault_of_batch(const std::vector<LayerSpec>& layers,
         std::uint64_t{batch} * layer.in.height * layer.in.width < 2) {
       return fmt::format(
           "layer {}: a batch norm of one value of each channel has no "
-          "variance: take a larger batch",
+          "variance: let at least two samples pass at a time",
           place);
     }
     std::string fault = fault_of_batch(layer.branch, batch, place + ".branch.");

@@ -114,8 +114,8 @@ class LayerChain {
 std::string fault_of_layers(const std::vector<LayerSpec>& layers,
                             const std::string& prefix = "");
 
-// The same of layers without fault that are to learn from `batch` samples at a
-// time: a batch norm needs two values of each channel.
+// The same of layers without fault through which `batch` samples are to pass at
+// a time in training: a batch norm needs two values of each channel.
 std::string fault_of_batch(const std::vector<LayerSpec>& layers,
                            std::uint32_t batch, const std::string& prefix = "");
 

@@ -58,7 +58,7 @@ class Pupil {
         1.0F / static_cast<float>(targets_.size()), losses_.view(),
         model_.output_gradient(samples.size()));
     model_.backward(samples.size());
-    optimizer_.step(model_.parameters(), model_.gradients(),
+    optimizer_.step(model_.trainable(), model_.gradients(),
                     model_.gradient_tensors(), steps_++);
     return loss;
   }

@@ -47,6 +47,10 @@ TEST_CASE("one unit has one claim on every device and number of threads") {
   SUBCASE("batch norm") {
     task = test::batch_norm_task(6);
   }
+  SUBCASE("batch norm, a batch in parts of 7, 7 and 2") {
+    task = test::batch_norm_task(3);
+    task.range.micro_batch = 7;
+  }
   SUBCASE("text, dropout, AdamW, clipping") {
     task = test::text_task(10);
   }
@@ -205,6 +209,13 @@ TEST_CASE("running statistics run, whatever the optimiser does") {
   CHECK(statistics(other) == usual);
   // The second step has other samples.
   CHECK(statistics(test::batch_norm_task(2)) != usual);
+  // They run after each part of a batch.
+  other = task;
+  other.range.micro_batch = 8;
+  std::vector<float> in_parts = statistics(other);
+  CHECK(in_parts != usual);
+  // Twice a tenth of the way to about the same mean.
+  CHECK(in_parts[0] / usual[0] == doctest::Approx(1.9).epsilon(0.05));
 }
 
 TEST_CASE("digests come after every d-th step and after the last") {

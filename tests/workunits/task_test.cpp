@@ -102,6 +102,8 @@ TEST_CASE("what no project would seal is refused") {
   TrainingTask of_two = sample_task();
   of_one_value(2)(of_two);
   CHECK_NOTHROW(decode_task(encode(of_two)));
+  of_two.range.micro_batch = 1;
+  CHECK_THROWS_AS(decode_task(encode(of_two)), Error);
   CHECK(refusal([](auto& t) { t.base_version = 1ULL << 60; }) == corrupt);
   CHECK(refusal([](auto& t) { t.arithmetic = 2; }) == ErrorKind::unsupported);
 }
