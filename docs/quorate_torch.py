@@ -40,6 +40,17 @@ class LayerNorm(nn.LayerNorm):
         return super().forward(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2)
 
 
+class BatchNorm(nn.BatchNorm2d):
+    """An export has no num_batches_tracked, which nothing here needs:
+    load_state_dict of a plain dict starts it at 0, also when it is strict."""
+
+    def forward(self, x):
+        if x.dim() == 4:
+            return super().forward(x)
+        rows = x.reshape(-1, x.shape[-1], 1, 1)
+        return super().forward(rows).reshape(x.shape)
+
+
 class Embedding(nn.Module):
     def __init__(self, symbols, positions, channels):
         super().__init__()
@@ -120,6 +131,8 @@ def network(layers, channels, length=None):
             module = nn.GroupNorm(layer["groups"], channels)
         elif kind == "layer_norm":
             module = LayerNorm(channels)
+        elif kind == "batch_norm":
+            module = BatchNorm(channels)
         elif kind == "dropout":
             module = nn.Dropout(layer["rate"])
         elif kind == "embedding":
@@ -152,33 +165,35 @@ def conv3x3(channels, stride):
             "stride": stride, "padding": 1, "bias": False}
 
 
-def norm_relu(channels):
+def norm_relu(channels, norm):
+    if norm == "batch":
+        return [{"layer": "batch_norm"}, {"layer": "relu"}]
     groups = min(max(channels // 8, 1), 32)
     while channels % groups:
         groups -= 1
     return [{"layer": "group_norm", "groups": groups}, {"layer": "relu"}]
 
 
-def resnet_layers(blocks, widths, classes):
+def resnet_layers(blocks, widths, classes, norm="group"):
     layers = [conv3x3(widths[0], 1)]
     channels = widths[0]
     for stage, (count, width) in enumerate(zip(blocks, widths)):
         for block in range(count):
             stride = 2 if stage > 0 and block == 0 else 1
-            branch = [conv3x3(width, stride), *norm_relu(width),
+            branch = [conv3x3(width, stride), *norm_relu(width, norm),
                       conv3x3(width, 1)]
             if stride == 1 and width == channels:
                 layers.append({"layer": "residual",
-                               "branch": norm_relu(channels) + branch})
+                               "branch": norm_relu(channels, norm) + branch})
             else:
-                layers += norm_relu(channels)
+                layers += norm_relu(channels, norm)
                 layers.append({"layer": "residual", "branch": branch,
                                "shortcut": [{"layer": "conv2d", "window": 1,
                                              "channels": width,
                                              "stride": stride,
                                              "bias": False}]})
             channels = width
-    return layers + norm_relu(channels) + [
+    return layers + norm_relu(channels, norm) + [
         {"layer": "mean_pixels"}, {"layer": "linear", "outputs": classes}]
 
 
@@ -200,9 +215,9 @@ def gpt_layers(layers, width, heads, symbols, tied=True):
             {"layer": "layer_norm"}, head]
 
 
-def resnet(blocks, widths, channels, classes):
-    """resnet-20: blocks [3, 3, 3], widths [16, 32, 64]."""
-    return network(resnet_layers(blocks, widths, classes), channels)[0]
+def resnet(blocks, widths, channels, classes, norm="group"):
+    """resnet-20: blocks [3, 3, 3], widths [16, 32, 64]. norm: or "batch"."""
+    return network(resnet_layers(blocks, widths, classes, norm), channels)[0]
 
 
 def gpt(layers, width, heads, context, symbols, tied=True):

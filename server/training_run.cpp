@@ -21,7 +21,8 @@ std::vector<float> read_object(const Run& run, const ObjectStore& objects,
 ModelState state_at(const Run& run, const ObjectStore& objects,
                     const LedgerEntry& entry) {
   if (const auto* created = std::get_if<RunCreated>(&entry.body)) {
-    return ModelState(read_object(run, objects, created->initial, "snapshot"));
+    return ModelState(read_object(run, objects, created->initial, "snapshot"),
+                      statistic_count(run.model));
   }
   const auto& at = std::get<SnapshotPublished>(entry.body);
   RuleState rule_state;
@@ -33,7 +34,7 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
   return ModelState(at.version,
                     read_object(run, objects, at.parameters, "snapshot"),
                     read_object(run, objects, at.published, "average"),
-                    std::move(rule_state));
+                    std::move(rule_state), statistic_count(run.model));
 }
 
 // The parameters that a unit started from.

@@ -41,14 +41,18 @@ bool same_bits(const Coefficients& a, const Coefficients& b) {
 
 }  // namespace
 
-ModelState::ModelState(std::vector<float> initial)
-    : parameters_(std::move(initial)), published_(parameters_) {}
+ModelState::ModelState(std::vector<float> initial, std::size_t statistics)
+    : parameters_(std::move(initial)),
+      published_(parameters_),
+      trainable_(parameters_.size() - statistics) {}
 
 ModelState::ModelState(std::uint64_t version, std::vector<float> parameters,
-                       std::vector<float> published, RuleState rule_state)
+                       std::vector<float> published, RuleState rule_state,
+                       std::size_t statistics)
     : version_(version),
       parameters_(std::move(parameters)),
       published_(std::move(published)),
+      trainable_(parameters_.size() - statistics),
       rule_state_(std::move(rule_state)) {
   const std::size_t n = parameters_.size();
   bool fits = published_.size() == n;
@@ -154,10 +158,17 @@ void ModelState::merge(std::span<const Contribution> contributions,
                        const UpdateRule& rule) {
   const float weight = coefficient(coefficients_, kOneMinusC);
   take_buffers_of(rule);
-  for (std::size_t first = 0; first < parameters_.size(); first += kBlock) {
-    const std::size_t count = std::min(kBlock, parameters_.size() - first);
-    rule.step({first, count}, parameters_, rule_state_, contributions,
-              coefficients_);
+  std::size_t count = 0;
+  for (std::size_t first = 0; first < parameters_.size(); first += count) {
+    if (first < trainable_) {
+      count = std::min(kBlock, trainable_ - first);
+      rule.step({first, count}, parameters_, rule_state_, contributions,
+                coefficients_);
+    } else {
+      count = std::min(kBlock, parameters_.size() - first);
+      rule.step_statistics({first, count}, parameters_, contributions,
+                           coefficients_);
+    }
     const float* w = parameters_.data() + first;
     float* e = published_.data() + first;
     for_each_element(

@@ -18,12 +18,14 @@ namespace quorate {
 class ModelState {
  public:
   // Version 0: the average starts as the parameters, the rule's state at zero.
-  explicit ModelState(std::vector<float> initial);
+  // statistics: how many of the last parameters are running statistics.
+  explicit ModelState(std::vector<float> initial, std::size_t statistics = 0);
   // As a SnapshotPublished entry names it. To go on from a snapshot of version
   // v, apply every entry with version_before >= v: those of v's open round may
   // stand before the snapshot in the ledger.
   ModelState(std::uint64_t version, std::vector<float> parameters,
-             std::vector<float> published, RuleState rule_state);
+             std::vector<float> published, RuleState rule_state,
+             std::size_t statistics = 0);
 
   std::uint64_t version() const { return version_; }
   const std::vector<float>& parameters() const { return parameters_; }
@@ -65,6 +67,7 @@ class ModelState {
   std::uint64_t version_ = 0;
   std::vector<float> parameters_;
   std::vector<float> published_;
+  std::size_t trainable_ = 0;  // parameters before the running statistics
   RuleState rule_state_;
   std::vector<Pending> pending_;
   Coefficients coefficients_;  // of what is pending

@@ -185,7 +185,8 @@ class Replayer {
 void Replayer::operator()(const RunCreated& run) {
   run_ = run;
   expect_memory(0);
-  state_.emplace(initial_parameters(run.model, run.seed));
+  state_.emplace(initial_parameters(run.model, run.seed),
+                 statistic_count(run.model));
   expect_same("initial parameters", run.initial, current_hash());
 }
 

@@ -98,6 +98,10 @@ std::string JsonFields::label(const char* name) const {
   return fmt::format("{}: field \"{}\"", what_, name);
 }
 
+bool JsonFields::has(const char* name) const {
+  return json_.contains(name);
+}
+
 const json& JsonFields::at(const char* name) const {
   auto found = json_.find(name);
   if (found == json_.end()) {

@@ -42,6 +42,7 @@ class JsonFields {
   // json: must outlive this.
   JsonFields(const nlohmann::json& json, std::string_view what);
 
+  bool has(const char* name) const;
   const nlohmann::json& at(const char* name) const;
   std::uint64_t integer(const char* name, std::uint64_t least = 0,
                         std::uint64_t most = kMaxJsonInteger) const;

@@ -1,48 +1,9 @@
 #include "workunits/layer_spec.h"
 
-#include <cmath>
-
 #include <fmt/format.h>
 
 namespace quorate {
 namespace {
-
-// Inputs that each output sums over.
-std::uint32_t fan_in(const LayerSpec& layer) {
-  return layer.kind == LayerKind::conv2d
-             ? layer.window * layer.window * layer.in.channels / layer.groups
-             : layer.in.channels;
-}
-
-std::vector<std::uint32_t> weight_shape(const LayerSpec& layer) {
-  if (layer.kind == LayerKind::linear) {
-    return {layer.out.channels, layer.in.channels};
-  }
-  return {layer.window, layer.window, layer.in.channels / layer.groups,
-          layer.out.channels};
-}
-
-std::vector<TensorSpec> weight_and_bias(const LayerSpec& layer,
-                                        const std::string& place) {
-  float bound = 1.0F / std::sqrt(static_cast<float>(fan_in(layer)));
-  std::vector<TensorSpec> tensors = {
-      {place + ".weight", weight_shape(layer), bound}};
-  if (layer.bias) {
-    tensors.push_back({place + ".bias", {layer.out.channels}, bound});
-  }
-  return tensors;
-}
-
-std::vector<TensorSpec> tables(const LayerSpec& layer,
-                               const std::string& place) {
-  float bound = 1.0F / std::sqrt(static_cast<float>(layer.out.channels));
-  return {{place + ".weight", {layer.symbols, layer.out.channels}, bound},
-          {place + ".position", {layer.out.width, layer.out.channels}, bound}};
-}
-
-std::uint64_t pixels(const SampleShape& shape) {
-  return std::uint64_t{shape.height} * shape.width;
-}
 
 // Windows of a layer along an extent; 0 if none fits.
 std::uint32_t windows(std::uint32_t extent, const LayerSpec& layer) {
@@ -151,72 +112,6 @@ std::string fault_of(const LayerSpec& layer, const std::string& place) {
 
 }  // namespace
 
-std::uint64_t TensorSpec::size() const {
-  std::uint64_t product = 1;
-  for (std::uint32_t extent : shape) product *= extent;
-  return product;
-}
-
-std::vector<TensorSpec> tensors_of(const LayerSpec& layer,
-                                   const std::string& place) {
-  switch (layer.kind) {
-    case LayerKind::linear:
-    case LayerKind::conv2d:
-      return weight_and_bias(layer, place);
-    case LayerKind::normalize:
-      return {{place + ".weight", {layer.in.channels}, 0.0F, 1.0F},
-              {place + ".bias", {layer.in.channels}}};
-    case LayerKind::embedding:
-      return tables(layer, place);
-    case LayerKind::residual: {
-      std::vector<TensorSpec> all =
-          tensors_of(layer.branch, place + ".branch.");
-      for (TensorSpec& tensor :
-           tensors_of(layer.shortcut, place + ".shortcut.")) {
-        all.push_back(std::move(tensor));
-      }
-      return all;
-    }
-    default:
-      return {};
-  }
-}
-
-std::vector<TensorSpec> tensors_of(const std::vector<LayerSpec>& layers,
-                                   const std::string& prefix) {
-  std::vector<TensorSpec> all;
-  for (std::size_t place = 0; place < layers.size(); ++place) {
-    for (TensorSpec& tensor :
-         tensors_of(layers[place], prefix + std::to_string(place))) {
-      all.push_back(std::move(tensor));
-    }
-  }
-  return all;
-}
-
-double forward_operations(const LayerSpec& layer) {
-  double out = static_cast<double>(pixels(layer.out)) * layer.out.channels;
-  double operations = 0;
-  switch (layer.kind) {
-    case LayerKind::linear:
-    case LayerKind::conv2d:
-    case LayerKind::tied_linear:
-      return 2.0 * fan_in(layer) * out;
-    case LayerKind::attention:
-      // Scores and sums of values, half of each above the diagonal.
-      return 2.0 * static_cast<double>(pixels(layer.in)) * out;
-    case LayerKind::residual:
-      for (const auto* part : {&layer.branch, &layer.shortcut}) {
-        for (const LayerSpec& inner : *part) {
-          operations += forward_operations(inner);
-        }
-      }
-      return operations;
-    default:
-      return 0;
-  }
-}
-
 void LayerChain::add(LayerSpec layer) {
   layer.in = out_;
   out_ = layer.out;
@@ -279,6 +174,18 @@ void LayerChain::normalize(Norm norm, std::uint32_t groups) {
        .norm = norm});
 }
 
+void LayerChain::group_norm(std::uint32_t groups) {
+  normalize(Norm::group, groups);
+}
+
+void LayerChain::layer_norm() {
+  normalize(Norm::layer, 1);
+}
+
+void LayerChain::batch_norm() {
+  normalize(Norm::batch, out_.channels);
+}
+
 void LayerChain::dropout(float rate) {
   add({.kind = LayerKind::dropout, .out = out_, .rate = rate});
 }
@@ -318,6 +225,27 @@ std::string fault_of_layers(const std::vector<LayerSpec>& layers,
     // A fault inside a residual already names its place.
     return fault.starts_with("layer ") ? fault
                                        : "layer " + place + ": " + fault;
+  }
+  return {};
+}
+
+std::string fault_of_batch(const std::vector<LayerSpec>& layers,
+                           std::uint32_t batch, const std::string& prefix) {
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const LayerSpec& layer = layers[i];
+    std::string place = prefix + std::to_string(i);
+    if (layer.kind == LayerKind::normalize && layer.norm == Norm::batch &&
+        std::uint64_t{batch} * layer.in.height * layer.in.width < 2) {
+      return fmt::format(
+          "layer {}: a batch norm of one value of each channel has no "
+          "variance: let at least two samples pass at a time",
+          place);
+    }
+    std::string fault = fault_of_batch(layer.branch, batch, place + ".branch.");
+    if (fault.empty()) {
+      fault = fault_of_batch(layer.shortcut, batch, place + ".shortcut.");
+    }
+    if (!fault.empty()) return fault;
   }
   return {};
 }

@@ -28,8 +28,8 @@ enum class LayerKind {
 enum class Activation { relu, gelu, silu, tanh, sigmoid };
 
 // What one mean and variance are taken over: the channels of a group in all
-// pixels, all channels of one pixel.
-enum class Norm { group, layer };
+// pixels, all channels of one pixel, one channel in all pixels of all samples.
+enum class Norm { group, layer, batch };
 
 // in, out: of one sample. Windows are square.
 struct LayerSpec {
@@ -39,7 +39,7 @@ struct LayerSpec {
   std::uint32_t window = 0;   // conv2d, pooling
   std::uint32_t stride = 1;   // the same
   std::uint32_t padding = 0;  // the same
-  std::uint32_t groups = 1;   // conv2d, normalize
+  std::uint32_t groups = 1;   // conv2d, normalize: of batch, the channels
   bool bias = true;           // linear, conv2d
   Activation activation = Activation::relu;
   Norm norm = Norm::group;
@@ -55,32 +55,8 @@ inline constexpr std::uint32_t kMaxWindow = 16;
 
 // Added to every variance: 1e-5.
 inline constexpr std::uint32_t kNormEpsilon = 0x3727c5ac;
-
-// One parameter tensor, named as PyTorch does.
-struct TensorSpec {
-  std::string name;
-  std::vector<std::uint32_t> shape;
-  // Initial values are uniform in [-bound, bound), 1 / sqrt(fan in); without a
-  // bound they are all `constant`.
-  float bound = 0.0F;
-  float constant = 0.0F;
-
-  std::uint64_t size() const;  // elements
-};
-
-// The parameters of a layer in declared order, named after its place in a
-// torch.nn.Sequential: linear [out, in] and [out], conv2d
-// [window, window, in / groups, out] and [out], normalize [channels] twice,
-// embedding [symbols, channels] and [positions, channels]. Those of a residual
-// are its branch's, then its shortcut's, as place.branch.0 and so on.
-std::vector<TensorSpec> tensors_of(const LayerSpec& layer,
-                                   const std::string& place);
-// Of layers one after another. prefix: of their places, "" or ending in ".".
-std::vector<TensorSpec> tensors_of(const std::vector<LayerSpec>& layers,
-                                   const std::string& prefix = "");
-// Floating-point operations of the products of one sample going forward, a
-// product and its sum counting as two.
-double forward_operations(const LayerSpec& layer);
+// What of a batch goes into the running statistics: 0.1.
+inline constexpr std::uint32_t kStatisticsRate = 0x3dcccccd;
 
 // Layers one after another, each taking what the one before gives. Sizes are
 // checked where the chain is read from outside (fault_of_layers).
@@ -109,7 +85,9 @@ class LayerChain {
   void average_pool2d(const Windows& how);
   void mean_pixels();
   void flatten();
-  void normalize(Norm norm, std::uint32_t groups);
+  void group_norm(std::uint32_t groups);
+  void layer_norm();
+  void batch_norm();
   void dropout(float rate);
   void embedding(std::uint32_t symbols, std::uint32_t channels);
   // From three times as many channels.
@@ -125,6 +103,7 @@ class LayerChain {
 
  private:
   void add(LayerSpec layer);
+  void normalize(Norm norm, std::uint32_t groups);
 
   SampleShape out_;
   std::vector<LayerSpec> layers_;
@@ -134,5 +113,10 @@ class LayerChain {
 // wrong, naming the place: "layer 3.branch.0: ...".
 std::string fault_of_layers(const std::vector<LayerSpec>& layers,
                             const std::string& prefix = "");
+
+// The same of layers without fault through which `batch` samples are to pass at
+// a time in training: a batch norm needs two values of each channel.
+std::string fault_of_batch(const std::vector<LayerSpec>& layers,
+                           std::uint32_t batch, const std::string& prefix = "");
 
 }  // namespace quorate

@@ -34,6 +34,12 @@ const ModelFamily& family_of(const ModelSpec& model) {
                           model.family));
 }
 
+std::uint64_t elements_of(const std::vector<TensorSpec>& tensors) {
+  std::uint64_t count = 0;
+  for (const TensorSpec& tensor : tensors) count += tensor.size();
+  return count;
+}
+
 // What the first layer and a tied one at the end ask of each other.
 std::string fault_of_tables(const std::vector<LayerSpec>& layers) {
   const LayerSpec& first = layers.front();
@@ -205,13 +211,24 @@ std::uint32_t targets_of(const ModelSpec& model) {
 }
 
 std::vector<TensorSpec> parameters_of(const ModelSpec& model) {
-  return tensors_of(layers_of(model));
+  std::vector<LayerSpec> layers = layers_of(model);
+  std::vector<TensorSpec> tensors = tensors_of(layers);
+  for (TensorSpec& tensor : running_statistics_of(layers)) {
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
 }
 
 std::uint64_t parameter_count(const ModelSpec& model) {
-  std::uint64_t count = 0;
-  for (const TensorSpec& tensor : parameters_of(model)) count += tensor.size();
-  return count;
+  return trainable_count(model) + statistic_count(model);
+}
+
+std::uint64_t trainable_count(const ModelSpec& model) {
+  return elements_of(tensors_of(layers_of(model)));
+}
+
+std::uint64_t statistic_count(const ModelSpec& model) {
+  return elements_of(running_statistics_of(layers_of(model)));
 }
 
 std::uint32_t inputs_of(const ModelSpec& model) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "workunits/layer_spec.h"
+#include "workunits/layer_tensors.h"
 #include "workunits/sample_shape.h"
 
 namespace quorate {
@@ -20,6 +21,7 @@ struct ModelSpec {
   // the family takes vectors.
   SampleShape input{};
   std::vector<std::uint32_t> blocks{};  // resnet
+  Norm norm = Norm::group;              // resnet: group or batch
   std::uint32_t depth = 0;              // gpt: layers
   std::uint32_t heads = 0;              // gpt
   bool is_tied = false;                 // gpt: of the head
@@ -53,9 +55,13 @@ bool takes_text(const ModelSpec& model);
 // Targets of one sample, each with a row of classes.
 std::uint32_t targets_of(const ModelSpec& model);
 // The parameters in declared order: the order of snapshots, digests, updates.
+// What is learned by gradients comes first; running statistics follow, and are
+// parameters wherever nothing else is said.
 std::vector<TensorSpec> parameters_of(const ModelSpec& model);
-// Elements of all of them.
+// Elements of all of them, of those that are learned, and of the others.
 std::uint64_t parameter_count(const ModelSpec& model);
+std::uint64_t trainable_count(const ModelSpec& model);
+std::uint64_t statistic_count(const ModelSpec& model);
 std::uint32_t inputs_of(const ModelSpec& model);
 std::uint32_t classes_of(const ModelSpec& model);
 // Empty if the model can take samples of this shape, else what is wrong:

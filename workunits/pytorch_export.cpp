@@ -102,6 +102,15 @@ class Exporter {
     }
   }
 
+  // What follows all layers.
+  void add_statistics(const std::vector<LayerSpec>& layers) {
+    for (TensorSpec& tensor : running_statistics_of(layers)) {
+      std::span<const float> part = take(tensor);
+      out_.insert(out_.end(), part.begin(), part.end());
+      tensors_.push_back(std::move(tensor));
+    }
+  }
+
   const std::vector<TensorSpec>& tensors() const { return tensors_; }
   const std::vector<float>& values() const { return out_; }
 
@@ -110,8 +119,7 @@ class Exporter {
            const SampleShape& image) {
     bool is_weight = true;  // the first tensor of a layer
     for (TensorSpec& tensor : tensors_of(layer, place)) {
-      std::span<const float> part = values_.first(tensor.size());
-      values_ = values_.subspan(tensor.size());
+      std::span<const float> part = take(tensor);
       if (is_weight && layer.kind == LayerKind::conv2d) {
         append(out_, convolution_weight(layer, part, tensor));
       } else if (is_weight && layer.kind == LayerKind::linear) {
@@ -124,6 +132,12 @@ class Exporter {
     }
   }
 
+  std::span<const float> take(const TensorSpec& tensor) {
+    std::span<const float> part = values_.first(tensor.size());
+    values_ = values_.subspan(tensor.size());
+    return part;
+  }
+
   std::span<const float> values_;  // those that are left
   std::vector<TensorSpec> tensors_;
   std::vector<float> out_;
@@ -134,7 +148,9 @@ class Exporter {
 Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
                         const std::map<std::string, std::string>& metadata) {
   Exporter exporter(values);
-  exporter.add(layers_of(model), "");
+  const std::vector<LayerSpec> layers = layers_of(model);
+  exporter.add(layers, "");
+  exporter.add_statistics(layers);
   return write_tensors(exporter.tensors(), exporter.values(), metadata);
 }
 

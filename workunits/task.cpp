@@ -95,8 +95,11 @@ SampleRange get_range(const nlohmann::json& json, const JsonFields& fields) {
   return range;
 }
 
-// Values that follow from others.
+// Values that follow from others, or must suit them.
 void check_derived(const TrainingTask& task) {
+  std::string fault =
+      fault_of_batch(layers_of(task.model), task.range.last_pass());
+  if (!fault.empty()) reject("field \"batch\": " + fault);
   if (task.digest_every != digest_interval(task.range.steps)) {
     reject(fmt::format("field \"digest_every\": expected {}, found {}",
                        digest_interval(task.range.steps), task.digest_every));

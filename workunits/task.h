@@ -49,8 +49,9 @@ struct SampleRange {
   std::uint32_t micro_batch = 0;
 
   std::uint32_t pass() const { return micro_batch == 0 ? batch : micro_batch; }
-  // Of one step.
+  // Of one step, and the samples of the last one, which may be fewer.
   std::uint32_t passes() const { return (batch + pass() - 1) / pass(); }
+  std::uint32_t last_pass() const { return batch - (passes() - 1) * pass(); }
   std::uint64_t samples() const {
     return static_cast<std::uint64_t>(steps) * batch;
   }

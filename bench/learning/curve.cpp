@@ -44,7 +44,7 @@ class Pupil {
         test_(Samples::read(spec, files.test, "test shard")),
         initial_(initial_parameters(spec, seed)),
         model_(spec, batch, backend),
-        optimizer_(backend, optimizer_for(spec), initial_.size()),
+        optimizer_(backend, optimizer_for(spec), trainable_count(spec)),
         losses_(backend.tensor({batch * targets_of(spec)})) {
     backend.upload(model_.parameters(), initial_);
   }
@@ -53,12 +53,13 @@ class Pupil {
 
   float step(std::uint32_t shift, const std::vector<std::uint32_t>& samples) {
     train_.load(samples, shift, backend_, model_, targets_);
+    model_.begin_step(/*unit_seed=*/0, steps_);
     float loss = softmax_cross_entropy(
         backend_, model_.forward(samples.size()), targets_,
         1.0F / static_cast<float>(targets_.size()), losses_.view(),
         model_.output_gradient(samples.size()));
     model_.backward(samples.size());
-    optimizer_.step(model_.parameters(), model_.gradients(),
+    optimizer_.step(model_.trainable(), model_.gradients(),
                     model_.gradient_tensors(), steps_++);
     return loss;
   }

@@ -35,7 +35,7 @@ class Steps {
         batch_(batch),
         backend_(backend),
         model_(spec, batch, backend),
-        optimizer_(backend, optimizer_for(spec), parameter_count(spec)),
+        optimizer_(backend, optimizer_for(spec), trainable_count(spec)),
         losses_(backend.tensor({batch * targets_of(spec)})) {
     backend.upload(model_.parameters(), initial_parameters(spec, 1));
     RandomStream words(/*key=*/1, /*stream=*/0, /*step=*/0);
@@ -53,11 +53,12 @@ class Steps {
     } else {
       backend_.upload_pixels(model_.input(batch_), pixels_);
     }
+    model_.begin_step(/*unit_seed=*/0, steps_);
     softmax_cross_entropy(backend_, model_.forward(batch_), targets_,
                           1.0F / static_cast<float>(targets_.size()),
                           losses_.view(), model_.output_gradient(batch_));
     model_.backward(batch_);
-    optimizer_.step(model_.parameters(), model_.gradients(),
+    optimizer_.step(model_.trainable(), model_.gradients(),
                     model_.gradient_tensors(), steps_++);
     backend_.all_finite(model_.parameters());  // as every step of a unit
   }

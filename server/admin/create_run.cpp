@@ -96,6 +96,21 @@ OptimizerOptions optimizer_from(const json& arguments, bool is_text) {
   return options;
 }
 
+// The samples of a step, and of each pass through the model.
+void set_batch(const json& arguments, bool is_text, Run& run) {
+  constexpr std::uint32_t kTextBatch = 16;  // of many tokens each
+  run.batch =
+      number(arguments, "batch", is_text ? kTextBatch : run.batch, 1, 65536);
+  run.micro_batch = number(arguments, "micro_batch", run.batch, 1, run.batch);
+  if (run.micro_batch == run.batch) run.micro_batch = 0;
+  SampleRange step{.batch = run.batch, .micro_batch = run.micro_batch};
+  std::string fault = fault_of_batch(layers_of(run.model), step.last_pass());
+  if (!fault.empty()) {
+    refuse(fmt::format("--batch {}, --micro-batch {}: {}", run.batch,
+                       step.pass(), fault));
+  }
+}
+
 Run run_from(const json& arguments, const DatasetManifest& dataset) {
   Run run;
   run.name = arguments.value("run", "");
@@ -107,11 +122,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   run.dataset = dataset.name;
   run.model = model_for(dataset, arguments);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
-  constexpr std::uint32_t kTextBatch = 16;  // of many tokens each
-  run.batch = number(arguments, "batch",
-                     dataset.is_text() ? kTextBatch : run.batch, 1, 65536);
-  run.micro_batch = number(arguments, "micro_batch", run.batch, 1, run.batch);
-  if (run.micro_batch == run.batch) run.micro_batch = 0;
+  set_batch(arguments, dataset.is_text(), run);
   if (arguments.value("local_steps", json()) != "auto") {
     run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
   }
@@ -211,7 +222,8 @@ TrainingRun& create_run(Project& project, const json& arguments) {
       state.runs
           .emplace(run.key,
                    TrainingRun(run, cursor, std::move(dataset), std::move(rule),
-                               ModelState(std::move(initial))))
+                               ModelState(std::move(initial),
+                                          statistic_count(run.model))))
           .first->second;
   project.daemons().assimilator.begin(training, entry);
   state.record("run_created", run.key, 0,

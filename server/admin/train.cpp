@@ -73,7 +73,8 @@ void add_model(CLI::App* command, const std::shared_ptr<json>& arguments) {
         (*arguments)["model"] = "layers " + std::string(as_text(bytes));
       },
       "For images: mlp, mlp:WIDTH,WIDTH (hidden layers), lenet, resnet-20, "
-      "resnet-18, resnet:3x16,3x32 (blocks x channels); for text: gpt, "
+      "resnet-18, resnet:3x16,3x32 (blocks x channels), resnet-20:norm=batch "
+      "(batch norm instead of group norm); for text: gpt, "
       "gpt:layers=6,width=384,heads=6,context=256; a file NAME.json with a "
       "list of layers [mlp:256; of a text gpt]");
 }

@@ -2,10 +2,10 @@
 """A text and a residual network through the whole system.
 
 A small gpt learns a text with AdamW and two volunteers whose results must
-agree; a residual network, and one from a file with a list of layers, learn
-drawn digits. Each run is replayed and exported; where Debian's
-python3-torch is installed, docs/quorate_torch.py takes the file and finds the
-accuracy that the project shows.
+agree; residual networks with group norm and with batch norm, and one from a
+file with a list of layers, learn drawn digits. Each run is replayed and
+exported; where Debian's python3-torch is installed, docs/quorate_torch.py takes
+the file and finds the accuracy that the project shows.
 """
 
 import json
@@ -151,6 +151,14 @@ def test_residual(stage):
         make_model=lambda: quorate_torch.resnet([1, 1], [8, 16], 1, 10))
 
 
+def test_batch_norm(stage):
+    return check_images(
+        stage, "resnet with batch norm", "resnet:1x8,1x16,norm=batch", 0.5,
+        "--lr", 0.1, "--epochs", 12,
+        make_model=lambda: quorate_torch.resnet([1, 1], [8, 16], 1, 10,
+                                                "batch"))
+
+
 def test_list(stage):
     path = stage.folder / "network.json"
     path.write_text(json.dumps({"layers": LAYERS}))
@@ -168,4 +176,4 @@ if __name__ == "__main__":
     system = "/usr/bin/python3"
     if numpy is None and sys.executable != system and os.path.exists(system):
         os.execv(system, [system, *sys.argv])
-    run(__doc__, test_text, test_residual, test_list)
+    run(__doc__, test_text, test_residual, test_batch_norm, test_list)

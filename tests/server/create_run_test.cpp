@@ -82,6 +82,9 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
   Folder folder;
   auto project = folder.open();
   AdminService admin(*project);
+  constexpr const char* kOneValue =
+      R"(layers {"layers":[{"layer":"mean_pixels"},{"layer":"batch_norm"},
+                           {"layer":"linear","outputs":2}]})";
   struct Row {
     json change;
     const char* says;
@@ -96,6 +99,10 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"batch", 271}}, "--batch 271"},
            Row{{{"micro_batch", 65}}, "--micro-batch"},
            Row{{{"micro_batch", 0}}, "--micro-batch"},
+           Row{{{"batch", 1}, {"model", kOneValue}},
+               "--batch 1, --micro-batch 1: layer 1: a batch norm of one"},
+           Row{{{"batch", 9}, {"micro_batch", 4}, {"model", kOneValue}},
+               "--batch 9, --micro-batch 4: layer 1: a batch norm of one"},
            Row{{{"epochs", "many"}}, "--epochs"},
            Row{{{"epochs", 1.5}}, "--epochs"},
            Row{{{"quorum", 11}}, "--quorum"},

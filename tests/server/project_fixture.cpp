@@ -119,7 +119,7 @@ void ProjectFixture::create_run() {
   fill_secret_random(run.id.bytes);
   run.name = "digits";
   run.dataset = dataset.name;
-  run.model = parse_model("mlp:3", dataset.shape, dataset.classes);
+  run.model = parse_model(options_.model, dataset.shape, dataset.classes);
   run.seed = 7;
   run.batch = 8;
   run.local_steps = options_.local_steps;
@@ -143,9 +143,11 @@ void ProjectFixture::create_run() {
     run.key = store_->insert_run(run, {});
     TrainingRun& training =
         state_->runs
-            .emplace(run.key, TrainingRun(run, {}, dataset,
-                                          make_update_rule(run.rule, ""),
-                                          ModelState(std::move(initial))))
+            .emplace(
+                run.key,
+                TrainingRun(
+                    run, {}, dataset, make_update_rule(run.rule, ""),
+                    ModelState(std::move(initial), statistic_count(run.model))))
             .first->second;
     LedgerEntry first;
     first.body = created;

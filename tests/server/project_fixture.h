@@ -52,6 +52,7 @@ struct ProjectOptions {
   std::uint32_t evaluate_every_versions = 2;
   Roles roles{};
   bool on_disk = false;  // else the store is in memory and cannot be reopened
+  std::string model = "mlp:3";
 };
 
 class ProjectFixture {

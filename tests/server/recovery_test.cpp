@@ -33,9 +33,21 @@ void move_tasks_to_objects(ProjectFixture& project) {
 }  // namespace
 
 TEST_CASE("a run goes on after restarts at every point of its life") {
-  for (const char* rule : {"vc-asgd", "diloco"}) {
-    CAPTURE(rule);
-    ProjectFixture project(on_disk(rule));
+  const ProjectOptions defaults;
+  struct Case {
+    const char* rule;
+    std::string model;
+  };
+  const Case cases[] = {{"vc-asgd", defaults.model},
+                        {"diloco", defaults.model},
+                        {"diloco", R"(layers {"layers":[{"layer":"batch_norm"},
+          {"layer":"mean_pixels"},{"layer":"linear","outputs":2}]})"}};
+  for (const Case& n : cases) {
+    CAPTURE(n.rule);
+    CAPTURE(n.model);
+    ProjectOptions options = on_disk(n.rule);
+    options.model = n.model;
+    ProjectFixture project(options);
     std::vector<Volunteer> users;
     for (int i = 0; i < 4; ++i) users.push_back(project.join());
     for (int turn = 0;; ++turn) {

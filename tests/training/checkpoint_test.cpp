@@ -42,6 +42,10 @@ TEST_CASE("a unit that was stopped and restored has the same claim") {
   SUBCASE("lenet") {
     task = test::image_task(20);
   }
+  SUBCASE("batch norm, AdamW") {
+    task = test::batch_norm_task(20);
+    task.optimizer = test::text_task(1).optimizer;
+  }
   auto reference = make_backend("reference");
   TrainingResult whole = test::train(task, *reference);
   for (std::uint32_t stop : {0U, 1U, 7U, 19U, 20U}) {

@@ -1,5 +1,6 @@
 #include "workunits/training/evaluator.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -64,6 +65,28 @@ TEST_CASE("a score of a lenet does not depend on the device") {
     auto backend = make_backend(device.name, 2);
     CHECK(evaluate(task.model, parameters, shard.view(), *backend) == expected);
   }
+}
+
+TEST_CASE("a score of a batch norm is by its running statistics") {
+  TrainingTask task = test::batch_norm_task(30);
+  test::TaskShard shard = test::shard_of(task);
+  auto backend = make_backend("cpu");
+  std::vector<float> parameters = test::snapshot_of(task);
+  Trainer trainer(task, parameters, shard.view(), *backend);
+  std::vector<float> delta = test::finish(trainer).delta;
+  for (std::size_t i = 0; i < delta.size(); ++i) parameters[i] += delta[i];
+  Score score = evaluate(task.model, parameters, shard.view(), *backend);
+  CHECK(score.correct > score.samples * 3 / 4);
+  for (const DeviceInfo& device : list_devices()) {
+    CAPTURE(device.name);
+    auto other = make_backend(device.name, 2);
+    CHECK(evaluate(task.model, parameters, shard.view(), *other) == score);
+  }
+  // Without them it is another network.
+  std::vector<float> initial = test::snapshot_of(task);
+  auto first = static_cast<std::ptrdiff_t>(trainable_count(task.model));
+  std::copy(initial.begin() + first, initial.end(), parameters.begin() + first);
+  CHECK(evaluate(task.model, parameters, shard.view(), *backend) != score);
 }
 
 TEST_CASE("a model that knows nothing guesses") {

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/backends.h"
@@ -58,7 +59,7 @@ struct LossOfModel {
   std::vector<float> gradients() {
     loss_at(parameters);
     model.backward(kBatch);
-    std::vector<float> values(parameters.size());
+    std::vector<float> values(model.gradients().shape.count());
     backend.download(model.gradients(), values);
     return values;
   }
@@ -115,6 +116,19 @@ constexpr const char* kEveryLayer = R"(layers {"layers":[
   {"layer":"gelu"},
   {"layer":"linear","outputs":3}]})";
 
+// Without kinks.
+constexpr const char* kBatchNorm = R"(layers {"layers":[
+  {"layer":"conv2d","channels":6,"window":3,"padding":1,"bias":false},
+  {"layer":"batch_norm"},
+  {"layer":"tanh"},
+  {"layer":"residual","branch":[
+    {"layer":"batch_norm"},
+    {"layer":"silu"},
+    {"layer":"conv2d","channels":6,"window":3,"padding":1,"bias":false}]},
+  {"layer":"mean_pixels"},
+  {"layer":"batch_norm"},
+  {"layer":"linear","outputs":3}]})";
+
 }  // namespace
 
 TEST_CASE("gradients are those of finite differences") {
@@ -131,6 +145,7 @@ TEST_CASE("gradients are those of finite differences") {
                              {"mlp:7,5", {2, 2, 1}, 1, 0x1p-9F, 3e-3},
                              {"lenet:2,3,6,5", {12, 15, 2}, 1, 0x1p-9F, 0.03},
                              {"resnet:1x8,2x12", {7, 6, 2}, 7, 0x1p-11F, 0.04},
+                             {kBatchNorm, {6, 5, 2}, 1, 0x1p-9F, 5e-3},
                              {kEveryLayer, {9, 8, 3}, 1, 0x1p-11F, 0.04}};
   for (const Case& n : kCases) {
     CAPTURE(n.text);
@@ -160,6 +175,9 @@ TEST_CASE("gradients do not depend on the device") {
   }
   SUBCASE("resnet") {
     spec = parse_model("resnet-8", {9, 10, 3}, 10);
+  }
+  SUBCASE("batch norm") {
+    spec = parse_model("resnet-8:norm=batch", {9, 10, 3}, 10);
   }
   SUBCASE("every layer") {
     spec = parse_model(kEveryLayer, {9, 8, 3}, 3);
@@ -230,6 +248,47 @@ TEST_CASE("dropout drops in training alone, other elements in every step") {
   CHECK(pass() == first);
   model.begin_step(1, 1);
   CHECK(pass() != first);
+}
+
+TEST_CASE("batch norm: of the batch in training, else of what has run") {
+  auto backend = make_backend("reference");
+  ModelSpec spec = parse_model(R"(layers {"layers":[{"layer":"batch_norm"}]})",
+                               {1, 1, 2}, 2);
+  Model model(spec, 4, *backend);
+  // weight, bias, running mean, running variance of two channels
+  const std::vector<float> initial = {1, 1, 0, 0, 0, 0.5F, 1, 2};
+  const std::vector<float> x = {0, 4, 1, 4, 2, 4, 5, 4};
+  backend->upload(model.parameters(), initial);
+  auto pass = [&] {
+    backend->upload(model.input(4), x);
+    std::vector<float> y(8);
+    backend->download(model.forward(4), y);
+    return y;
+  };
+  auto normal = [](float value, float mean, float variance) {
+    float rs = 1.0F / std::sqrt(variance + float_of_bits(kNormEpsilon));
+    return fma((value - mean) * rs, 1.0F, 0.0F);
+  };
+  auto parameters = [&] {
+    std::vector<float> values(8);
+    backend->download(model.parameters(), values);
+    return values;
+  };
+  // Nothing is learned yet: an evaluation.
+  std::vector<float> y = pass();
+  CHECK(y[6] == normal(5, 0, 1));
+  CHECK(y[7] == normal(4, 0.5F, 2));
+  CHECK(parameters() == initial);
+  // Means 2 and 4; variances 14 / 4 and 0, over n - 1 values 14 / 3 and 0.
+  model.begin_step(1, 0);
+  y = pass();
+  CHECK(y[6] == normal(5, 2, 3.5F));
+  CHECK(y[7] == 0.0F);
+  float factor = 4.0F / 3.0F;
+  CHECK(parameters() ==
+        std::vector<float>{
+            1, 1, 0, 0, fma(0.1F, 2.0F, 0.0F), fma(0.1F, 3.5F, 0.5F),
+            fma(0.1F, 3.5F * factor - 1.0F, 1.0F), fma(0.1F, -2.0F, 2.0F)});
 }
 
 TEST_CASE("a family that we cannot build is unsupported") {

@@ -44,6 +44,15 @@ TEST_CASE("all parameters have a step, in declared order") {
     for (std::size_t i = 0; i < count; ++i) ++uses[step.first_tensor + i];
   }
   CHECK(uses == std::vector<int>(uses.size(), 1));
+  std::vector<LayerSpec> with_batch_norm =
+      layers_of(parse_model("resnet-8:norm=batch", {32, 32, 3}, 10));
+  std::vector<int> moves(running_statistics_of(with_batch_norm).size());
+  for (const PlanStep& step :
+       plan_of(with_batch_norm, kBatch, Purpose::training).steps) {
+    std::size_t count = running_statistics_of(*step.layer, "").size();
+    for (std::size_t i = 0; i < count; ++i) ++moves[step.first_statistic + i];
+  }
+  CHECK(moves == std::vector<int>(2 * 7, 1));
   // A shortcut is computed first and declared last.
   CHECK(plan.steps[6].layer->window == 1);
   CHECK(plan.steps[6].first_tensor > plan.steps[7].first_tensor);

@@ -66,6 +66,13 @@ TrainingTask image_task(std::uint32_t steps) {
   return task;
 }
 
+TrainingTask batch_norm_task(std::uint32_t steps) {
+  TrainingTask task = pattern_task(steps);
+  task.model =
+      parse_model("resnet:1x6,1x12,norm=batch", kPatternImage, kClasses);
+  return task;
+}
+
 TrainingTask text_task(std::uint32_t steps) {
   TrainingTask task = pattern_task(steps);
   task.model = parse_text_model(

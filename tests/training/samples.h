@@ -33,6 +33,9 @@ std::vector<float> pattern_snapshot();
 // The same by a lenet, on images.
 TrainingTask image_task(std::uint32_t steps);
 
+// The same by a resnet with batch norm.
+TrainingTask batch_norm_task(std::uint32_t steps);
+
 // A residual network of text with dropout, trained by AdamW with clipped
 // gradients.
 TrainingTask text_task(std::uint32_t steps);

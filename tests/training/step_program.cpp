@@ -1,5 +1,6 @@
 // One step of a network, for a comparison with another program: writes the
-// parameters and the gradients as PyTorch has them, and the batch. Usage:
+// parameters, the gradients (of running statistics: them after the step) as
+// PyTorch has them, and the batch. Usage:
 //   quorate-step OUT-FOLDER BATCH MODEL HEIGHT WIDTH CHANNELS CLASSES
 //   quorate-step OUT-FOLDER BATCH MODEL SYMBOLS
 // OUT-FOLDER: parameters.safetensors, gradients.safetensors, batch.safetensors
@@ -68,18 +69,22 @@ void run(const fs::path& out, std::size_t samples, const ModelSpec& spec) {
   } else {
     backend->upload(model.input(samples), batch.inputs);
   }
+  model.begin_step(/*unit_seed=*/0, /*step=*/0);
   Tensor losses = backend->tensor({batch.targets.size()});
   float loss =
       softmax_cross_entropy(*backend, model.forward(samples), batch.targets,
                             1.0F / static_cast<float>(batch.targets.size()),
                             losses.view(), model.output_gradient(samples));
   model.backward(samples);
-  std::vector<float> gradients(parameters.size());
-  backend->download(model.gradients(), gradients);
+  // Gradients of what is learned, then the running statistics after the step.
+  std::vector<float> after(parameters.size());
+  backend->download(model.parameters(), after);
+  backend->download(model.gradients(),
+                    std::span(after).first(trainable_count(spec)));
   write_file_durably(out / "parameters.safetensors",
                      write_for_pytorch(spec, parameters, {}));
   write_file_durably(out / "gradients.safetensors",
-                     write_for_pytorch(spec, gradients, {}));
+                     write_for_pytorch(spec, after, {}));
   write_batch(out / "batch.safetensors", spec, batch);
   std::puts(fmt::format("{:.9g}", loss).c_str());
 }

@@ -1,5 +1,6 @@
 #include "workunits/training/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -42,6 +43,13 @@ TEST_CASE("one unit has one claim on every device and number of threads") {
   }
   SUBCASE("lenet") {
     task = test::image_task(10);
+  }
+  SUBCASE("batch norm") {
+    task = test::batch_norm_task(6);
+  }
+  SUBCASE("batch norm, a batch in parts of 7, 7 and 2") {
+    task = test::batch_norm_task(3);
+    task.range.micro_batch = 7;
   }
   SUBCASE("text, dropout, AdamW, clipping") {
     task = test::text_task(10);
@@ -178,6 +186,36 @@ TEST_CASE("the delta leads from the base to the last parameters") {
   for (std::size_t i = 0; i < base.size(); ++i) {
     REQUIRE(bits(result.delta[i]) == bits(last[i] - base[i]));
   }
+}
+
+TEST_CASE("running statistics run, whatever the optimiser does") {
+  auto backend = make_backend("cpu");
+  TrainingTask task = test::batch_norm_task(1);
+  auto statistics = [&](const TrainingTask& of) {
+    std::vector<float> delta = test::train(of, *backend).delta;
+    CHECK(delta.size() == parameter_count(of.model));
+    return std::vector<float>(
+        delta.end() - static_cast<std::ptrdiff_t>(statistic_count(of.model)),
+        delta.end());
+  };
+  std::vector<float> usual = statistics(task);
+  CHECK(std::count(usual.begin(), usual.end(), 0.0F) == 0);
+  TrainingTask other = task;
+  other.optimizer.learning_rate = 0.01F;
+  other.optimizer.weight_decay = 0.1F;
+  other.optimizer.clip_norm = 0.01F;
+  CHECK(statistics(other) == usual);
+  other.optimizer = test::text_task(1).optimizer;
+  CHECK(statistics(other) == usual);
+  // The second step has other samples.
+  CHECK(statistics(test::batch_norm_task(2)) != usual);
+  // They run after each part of a batch.
+  other = task;
+  other.range.micro_batch = 8;
+  std::vector<float> in_parts = statistics(other);
+  CHECK(in_parts != usual);
+  // Twice a tenth of the way to about the same mean.
+  CHECK(in_parts[0] / usual[0] == doctest::Approx(1.9).epsilon(0.05));
 }
 
 TEST_CASE("digests come after every d-th step and after the last") {

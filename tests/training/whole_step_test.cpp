@@ -1,5 +1,5 @@
-// Whole networks on every device: loss, every gradient and every weight after
-// one step, and everything that a unit of 100 steps claims.
+// Whole networks on every device: loss, every gradient and all running
+// statistics of one step, and everything that a unit of 100 steps claims.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -42,6 +42,11 @@ constexpr Network kNetworks[] = {
      {8, 8, 3},
      4,
      "c2bc16de12d2e6dc7fac13b0cb9409d904ad82f35a0e837b08d3a3e284181011"},
+    {"resnet-8 with batch norm",
+     "resnet-8:norm=batch",
+     {8, 7, 3},
+     8,
+     "3ba5a7be387de5aef694d03c0c5643e3646139e22ae69212c66ef34811f1da9f"},
     {"gpt",
      "gpt:layers=4,width=32,heads=4,context=70",
      {},
@@ -75,7 +80,7 @@ std::string claim_of(const TrainingTask& task, Backend& backend) {
   return claim_hash(test::finish(trainer).claim).hex();
 }
 
-// The loss, then the gradients, of the first batch.
+// The loss, the gradients and the running statistics of the first batch.
 std::vector<float> first_step(const TrainingTask& task, Backend& backend) {
   test::TaskShard shard(task);
   Model model(task.model, task.range.batch, backend);
@@ -86,13 +91,17 @@ std::vector<float> first_step(const TrainingTask& task, Backend& backend) {
   Samples samples = shard.view();
   samples.load(indices, 0, backend, model, targets);
   Tensor losses = backend.tensor({targets.size()});
+  model.begin_step(task.unit_seed, 0);
   std::vector<float> found = {softmax_cross_entropy(
       backend, model.forward(task.range.batch), targets, task.inverse_batch,
       losses.view(), model.output_gradient(task.range.batch))};
   model.backward(task.range.batch);
-  std::vector<float> gradients(model.gradients().shape.count());
-  backend.download(model.gradients(), gradients);
-  found.insert(found.end(), gradients.begin(), gradients.end());
+  // Gradients take the place of what is learned.
+  std::vector<float> values(parameter_count(task.model));
+  backend.download(model.parameters(), values);
+  backend.download(model.gradients(),
+                   std::span(values).first(trainable_count(task.model)));
+  found.insert(found.end(), values.begin(), values.end());
   return found;
 }
 

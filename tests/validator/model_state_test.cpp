@@ -95,6 +95,39 @@ TEST_CASE("a round closes in order of unit index, however it arrived") {
         Bits{0x3dafbee7, 0xbe2792fe, 0x3e8d57bd, 0x3ad46c92});
 }
 
+TEST_CASE("running statistics at the end are merged as such") {
+  const auto rule = make_update_rule("diloco", "");
+  const Floats second = {0.03F, -0.01F, 0.1F, 5e-9F};
+  auto close_round = [&](ModelState& state) {
+    state.apply(entry_of(*rule, 0, 0, 7), *rule, {}, kDelta);
+    state.apply(entry_of(*rule, 0, 1, 8), *rule, {}, second);
+  };
+  // given the same round with and without two running statistics
+  ModelState learned(kInitial);
+  ModelState mixed(kInitial, 2);
+  close_round(learned);
+  close_round(mixed);
+  // then what is learned is alike
+  auto first_two = [](const Floats& values) {
+    return bits_of({values.begin(), values.begin() + 2});
+  };
+  CHECK(first_two(mixed.parameters()) == first_two(learned.parameters()));
+  CHECK(first_two(mixed.published()) == first_two(learned.published()));
+  // and the others are means, without momentum
+  const float weight = rule->coefficients(0, 1).at(kOneMinusC);
+  for (std::size_t i = 2; i < 4; ++i) {
+    const float w = kInitial[i];
+    const float mean = ((w + kDelta[i]) + (w + second[i])) * 0.5F;
+    CHECK(bits(mixed.parameters()[i]) == bits(mean));
+    CHECK(bits(mixed.published()[i]) == bits(fma(weight, mean - w, w)));
+    CHECK(mixed.rule_state().at("diloco.m")[i] == 0.0F);
+  }
+  // and a state that was saved knows them too
+  ModelState resumed(0, kInitial, kInitial, {}, 2);
+  close_round(resumed);
+  CHECK(bits_of(resumed.parameters()) == bits_of(mixed.parameters()));
+}
+
 TEST_CASE("a saved state goes on with the same bits") {
   const auto rule = make_update_rule("diloco", "");
   ModelState state(kInitial);

@@ -1,5 +1,7 @@
 // The expected bits were computed with exact rational arithmetic and one
 // rounding for each operation, apart from this program.
+#include <cmath>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -141,6 +143,83 @@ TEST_CASE("blocks of any size give the same bits") {
   const Bits whole = run_in_blocks(kSize);
   CHECK(run_in_blocks(1) == whole);
   CHECK(run_in_blocks(1000) == whole);
+}
+
+// What volunteers of one round made of `base`, one after another.
+std::vector<Floats> deltas_to(const std::vector<Floats>& made,
+                              const Floats& base) {
+  std::vector<Floats> deltas = made;
+  for (Floats& delta : deltas) {
+    for (std::size_t i = 0; i < base.size(); ++i) delta[i] -= base[i];
+  }
+  return deltas;
+}
+
+TEST_CASE("vc-asgd mixes running statistics as it does parameters") {
+  const auto rule = make_update_rule("vc-asgd", "");
+  Floats w = kParameters;
+  const Contribution one{kBase, kDelta};
+  rule->step_statistics({0, 4}, w, {&one, 1}, rule->coefficients(0, 1));
+  CHECK(bits_of(w) == after_vc_asgd("", 1));
+}
+
+TEST_CASE("diloco takes the mean of running statistics") {
+  const auto rule = make_update_rule("diloco", "");
+  for (const std::size_t n : {1U, 2U, 65U, 129U}) {
+    CAPTURE(n);
+    const std::vector<Floats> deltas = random_deltas(n, 5);
+    Floats w = {1, 2, 3, 4, 5};
+    rule->step_statistics({1, 3}, w, contributions_of(deltas),
+                          rule->coefficients(0, 1));
+    CHECK(w[0] == 1.0F);
+    CHECK(w[4] == 5.0F);
+    for (std::size_t i = 1; i < 4; ++i) {
+      ChainSum sum;
+      for (const Floats& delta : deltas) {
+        sum.push(static_cast<float>(i + 1) + delta[i]);
+      }
+      CHECK(bits(w[i]) == bits(sum.total() * (1.0F / static_cast<float>(n))));
+    }
+  }
+}
+
+TEST_CASE("a running variance never becomes negative") {
+  // given variances of all magnitudes, and volunteers who find them smaller
+  // by as many, or zero
+  constexpr std::size_t kSize = 400;
+  RandomStream random(12, stream_of(RandomUse::codec), 0);
+  auto draw = [&] {
+    Floats values;
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const int power = static_cast<int>(random.next() % 60) - 40;
+      values.push_back(random.next() % 8 == 0
+                           ? 0.0F
+                           : std::ldexp(uniform01(random.next()), power));
+    }
+    return values;
+  };
+  for (const std::size_t n : {1U, 3U, 7U, 70U}) {
+    for (const std::string& name : update_rule_names()) {
+      CAPTURE(name);
+      CAPTURE(n);
+      const auto rule = make_update_rule(name, "");
+      const Floats base = draw();
+      std::vector<Floats> made;
+      for (std::size_t i = 0; i < n; ++i) made.push_back(draw());
+      const std::vector<Floats> deltas = deltas_to(made, base);
+      // A rule that takes results one by one has moved on since the base.
+      Floats w = rule->in_rounds() ? base : draw();
+      std::vector<Contribution> all;
+      for (const Floats& delta : deltas) all.push_back({base, delta});
+      for (std::size_t i = 0; i < n; ++i) {
+        const auto part =
+            rule->in_rounds() ? std::span(all) : std::span(all).subspan(i, 1);
+        rule->step_statistics({0, kSize}, w, part, rule->coefficients(0, 1));
+        for (const float value : w) REQUIRE(value >= 0.0F);
+        if (rule->in_rounds()) break;
+      }
+    }
+  }
 }
 
 TEST_CASE("what is published is averaged by result or by round") {

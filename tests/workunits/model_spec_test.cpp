@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
-#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
 
@@ -62,6 +62,42 @@ TEST_CASE("resnets are read by depth or by stages") {
   }
 }
 
+TEST_CASE("a resnet has batch norm on request") {
+  constexpr SampleShape kColour{32, 32, 3};
+  ModelSpec group = parse_model("resnet-8", kColour, 10);
+  ModelSpec batch = parse_model("resnet-8:norm=batch", kColour, 10);
+  CHECK(batch.norm == Norm::batch);
+  CHECK(batch.blocks == group.blocks);
+  CHECK(to_json(group).find("norm") == std::string::npos);
+  CHECK(to_json(batch) ==
+        R"({"blocks":[1,1,1],"family":"resnet","input":[32,32,3],)"
+        R"("norm":"batch","widths":[16,32,64,10]})");
+  CHECK(parse_model("resnet-8:norm=group", kColour, 10) == group);
+  CHECK(name_of(parse_model("resnet:norm=batch", kColour, 10)) ==
+        "resnet-20:norm=batch");
+  CHECK(name_of(parse_model("resnet:norm=batch,2x8", kColour, 10)) ==
+        "resnet:2x8,norm=batch");
+  for (const char* text : {"resnet-18:norm=batch", "resnet:1x8,norm=batch"}) {
+    CAPTURE(text);
+    ModelSpec model = parse_model(text, kColour, 10);
+    CHECK(name_of(model) == text);
+    CHECK(model_from_json(to_json(model)) == model);
+  }
+  for (const char* text :
+       {"resnet-8:norm", "resnet-8:norm=", "resnet-8:norm=layer",
+        "resnet-8:1x8", "resnet-8,norm=batch", "resnet-8:norm=batch,",
+        "resnet 8", "resnet:norm=batch:1x8"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_model(text, kColour, 10), Error);
+  }
+  for (const char* norm : {"\"group\"", "\"layer\"", "\"\"", "1", "null"}) {
+    CAPTURE(norm);
+    std::string json = to_json(group);
+    json.insert(json.find("\"widths\""), fmt::format("\"norm\":{},", norm));
+    CHECK(kind_of_reading(json) == ErrorKind::corrupt);
+  }
+}
+
 TEST_CASE("a gpt is for text, the others are not") {
   ModelSpec model = parse_text_model(
       "gpt:layers=6,width=384,heads=6,context=256,head=untied", 65);
@@ -105,6 +141,7 @@ TEST_CASE("a list of layers is a model, with errors that name the place") {
       {R"({"layer":"linear"})", "layer 0: linear needs \"outputs\""},
       {R"({"layer":"relu","outputs":4})", "a field that it does not have"},
       {R"({"layer":"group_norm","groups":2})", "do not make 2 equal groups"},
+      {R"({"layer":"batch_norm","groups":3})", "that it does not have"},
       {R"({"layer":"conv2d","channels":4,"window":9})", "does not fit"},
       {R"({"layer":"conv2d","channels":4,"window":3,"stride":0})", "stride"},
       {R"({"layer":"max_pool2d","window":2,"padding":2})", "padding"},
@@ -224,24 +261,6 @@ TEST_CASE("a model says which samples it cannot take") {
   CHECK(misfit_of(lenet, {28, 14, 2}) == "");
   CHECK(misfit_of(lenet, {28, 28, 1}) ==
         "expected samples of 28 x 14 x 2, found 28 x 28 x 1");
-}
-
-TEST_CASE("operations count both products backward but for the samples") {
-  // 2*3 products forward and for the weights, 3*2 in all three passes
-  CHECK(training_operations({"mlp", {2, 3, 2}}) == 2 * (2 * 6 + 3 * 6));
-  // each output pixel of a convolution is a product with all taps
-  double first = 28.0 * 28 * 6 * 25;
-  double others = 10.0 * 10 * 16 * 150 + 400 * 120 + 120 * 84 + 84 * 10;
-  CHECK(training_operations(parse_model("lenet", kImages, 10)) ==
-        2 * (2 * first + 3 * others));
-}
-
-TEST_CASE("bounds are 1 / sqrt(fan in), for biases too") {
-  std::vector<TensorSpec> tensors = parameters_of({"mlp", {784, 256, 10}});
-  CHECK(bits(tensors[0].bound) == bits(1.0F / 28.0F));
-  CHECK(bits(tensors[1].bound) == bits(1.0F / 28.0F));
-  CHECK(bits(tensors[2].bound) == bits(1.0F / 16.0F));
-  CHECK(bits(tensors[3].bound) == bits(1.0F / 16.0F));
 }
 
 TEST_CASE("initial values follow from seed, tensor and index alone") {

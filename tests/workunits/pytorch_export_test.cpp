@@ -90,4 +90,16 @@ TEST_CASE("convolutions and what follows a flatten get PyTorch's layout") {
   CHECK(next[5] == static_cast<float>(before + 5));
 }
 
+TEST_CASE("running statistics are exported as they are") {
+  ModelSpec model = parse_model("resnet:1x8,norm=batch", {4, 4, 1}, 2);
+  Bytes bytes = write_for_pytorch(model, numbered(model), {});
+  Safetensors file(bytes, "export");
+  CHECK(file.tensors().size() == parameters_of(model).size());
+  auto first = static_cast<float>(trainable_count(model));
+  CHECK(floats_of(file.get("1.branch.0.running_mean", DType::f32, {8}))[3] ==
+        first + 3);
+  CHECK(floats_of(file.get("1.branch.0.running_var", DType::f32, {8}))[3] ==
+        first + 11);
+}
+
 }  // namespace quorate

@@ -91,6 +91,19 @@ TEST_CASE("what no project would seal is refused") {
   CHECK(refusal([](auto& t) { t.optimizer.momentum = 0.0F / 0.0F; }) ==
         corrupt);
   CHECK(refusal([](auto& t) { t.model.widths = {1}; }) == corrupt);
+  auto of_one_value = [](std::uint32_t batch) {
+    return [batch](TrainingTask& t) {
+      t.model = parse_model("resnet:1x8,norm=batch", {1, 1, 1}, 2);
+      t.range.batch = batch;
+      t.inverse_batch = inverse_batch(t.model, batch);
+    };
+  };
+  CHECK(refusal(of_one_value(1)) == corrupt);
+  TrainingTask of_two = sample_task();
+  of_one_value(2)(of_two);
+  CHECK_NOTHROW(decode_task(encode(of_two)));
+  of_two.range.micro_batch = 1;
+  CHECK_THROWS_AS(decode_task(encode(of_two)), Error);
   CHECK(refusal([](auto& t) { t.base_version = 1ULL << 60; }) == corrupt);
   CHECK(refusal([](auto& t) { t.arithmetic = 2; }) == ErrorKind::unsupported);
 }

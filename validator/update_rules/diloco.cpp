@@ -75,6 +75,20 @@ class Diloco final : public UpdateRule {
     }
   }
 
+  void step_statistics(ParameterRange range, std::span<float> parameters,
+                       std::span<const Contribution> contributions,
+                       const Coefficients&) const override {
+    check(!contributions.empty(), "diloco needs a result to make a round");
+    const float reciprocal = 1.0F / static_cast<float>(contributions.size());
+    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+      ChainSum sum;
+      for (const Contribution& one : contributions) {
+        sum.push(parameters[i] + one.delta[i]);
+      }
+      parameters[i] = sum.total() * reciprocal;
+    }
+  }
+
  private:
   Coefficients own_coefficients(std::uint64_t, std::uint32_t) const override {
     return {{kGamma, gamma_}, {kBeta, beta_}};

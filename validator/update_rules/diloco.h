@@ -6,6 +6,10 @@
 //   m = fma(beta, m, D)
 //   W = fma(gamma, fma(beta, m, D), W)
 //
+// and of running statistics, which momentum could make negative,
+//
+//   W = mean of add(W, delta)   (the same way)
+//
 // Source: Douillard et al., "DiLoCo", arXiv 2311.08105 (there with the opposite
 // sign of delta). That a round closes before all of its units are in is ours:
 // docs/update-rules.md.

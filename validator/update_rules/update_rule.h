@@ -58,16 +58,24 @@ class UpdateRule {
   // base; epoch: of the unit, from 1. All results of a round have the same.
   Coefficients coefficients(std::uint64_t staleness, std::uint32_t epoch) const;
 
-  // Changes a range of `parameters` (and of `state`, which has exactly the
-  // buffers of state_buffers()) into the next version's. Element by element:
-  // disjoint ranges may run on different threads, and blocks of any size give
-  // the same bits.
+  // Changes a range of the learned `parameters` (and of `state`, which has
+  // exactly the buffers of state_buffers()) into the next version's. Element by
+  // element: disjoint ranges may run on different threads, and blocks of any
+  // size give the same bits.
   // contributions: one, or those of a complete round in order of unit index.
   // Throws corrupt, before any change, if a coefficient is missing.
   virtual void step(ParameterRange range, std::span<float> parameters,
                     RuleState& state,
                     std::span<const Contribution> contributions,
                     const Coefficients& coefficients) const = 0;
+
+  // The same for running statistics: an average of the model's and of what the
+  // contributions bring, with weights from 0 to 1 and nothing carried on from
+  // version to version, so that a variance does not become negative.
+  virtual void step_statistics(ParameterRange range,
+                               std::span<float> parameters,
+                               std::span<const Contribution> contributions,
+                               const Coefficients& coefficients) const = 0;
 
  private:
   virtual Coefficients own_coefficients(std::uint64_t staleness,

@@ -33,6 +33,14 @@ class VcAsgd final : public UpdateRule {
     });
   }
 
+  // The step is such an average.
+  void step_statistics(ParameterRange range, std::span<float> parameters,
+                       std::span<const Contribution> contributions,
+                       const Coefficients& coefficients) const override {
+    RuleState none;
+    step(range, parameters, none, contributions, coefficients);
+  }
+
  private:
   Coefficients own_coefficients(std::uint64_t,
                                 std::uint32_t epoch) const override {

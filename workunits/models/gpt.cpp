@@ -102,7 +102,7 @@ std::string fault(const ModelSpec& model) {
 LayerChain attention_branch(const LayerChain& from, std::uint32_t heads) {
   std::uint32_t width = from.out().channels;
   LayerChain branch = from.next();
-  branch.normalize(Norm::layer, 1);
+  branch.layer_norm();
   branch.linear(3 * width);
   branch.attention(heads);
   branch.linear(width);
@@ -112,7 +112,7 @@ LayerChain attention_branch(const LayerChain& from, std::uint32_t heads) {
 LayerChain mlp_branch(const LayerChain& from) {
   std::uint32_t width = from.out().channels;
   LayerChain branch = from.next();
-  branch.normalize(Norm::layer, 1);
+  branch.layer_norm();
   branch.linear(4 * width);
   branch.activation(Activation::gelu);
   branch.linear(width);
@@ -126,7 +126,7 @@ LayerChain layers(const ModelSpec& model) {
     chain.residual(attention_branch(chain, model.heads), chain.next());
     chain.residual(mlp_branch(chain), chain.next());
   }
-  chain.normalize(Norm::layer, 1);
+  chain.layer_norm();
   if (model.is_tied) {
     chain.tied_linear(model.widths.back());
   } else {

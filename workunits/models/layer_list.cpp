@@ -140,9 +140,11 @@ void add_layer(LayerFields& fields, LayerChain& chain) {
   } else if (kind == "flatten") {
     chain.flatten();
   } else if (kind == "group_norm") {
-    chain.normalize(Norm::group, fields.number("groups"));
+    chain.group_norm(fields.number("groups"));
   } else if (kind == "layer_norm") {
-    chain.normalize(Norm::layer, 1);
+    chain.layer_norm();
+  } else if (kind == "batch_norm") {
+    chain.batch_norm();
   } else if (kind == "dropout") {
     chain.dropout(fields.share("rate"));
   } else if (kind == "attention") {

@@ -1,10 +1,11 @@
 // Residual networks with the normalization before the convolutions: He et al.,
 // "Identity mappings in deep residual networks" (2016), with group norm (Wu and
-// He, 2018) in the place of batch norm, because workunits then depend on their
-// own samples alone.
+// He, 2018) in the place of batch norm unless that is asked for: no average
+// over what volunteers saw then takes part.
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -37,36 +38,61 @@ Stages stages_of_depth(std::uint32_t depth) {
   return {{blocks, blocks, blocks}, {16, 32, 64}};
 }
 
-// ":3x16,3x32"; throws usage.
-Stages parse_stages(std::string_view list) {
-  Stages stages;
-  while (true) {
-    std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view stage = list.substr(0, comma);
-    std::size_t cross = stage.find('x');
-    if (cross == std::string_view::npos) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("\"{}\" is no stage: write 3x16 for 3 blocks of "
-                              "16 channels",
-                              stage));
-    }
-    stages.blocks.push_back(parse_number(stage.substr(0, cross)));
-    stages.widths.push_back(parse_number(stage.substr(cross + 1)));
-    if (comma == list.size()) return stages;
-    list.remove_prefix(comma + 1);
+// "3x16"; throws usage.
+void parse_stage(std::string_view stage, Stages& to) {
+  std::size_t cross = stage.find('x');
+  if (cross == std::string_view::npos) {
+    throw Error(ErrorKind::usage,
+                fmt::format("\"{}\" is no stage: write 3x16 for 3 blocks of "
+                            "16 channels",
+                            stage));
   }
+  to.blocks.push_back(parse_number(stage.substr(0, cross)));
+  to.widths.push_back(parse_number(stage.substr(cross + 1)));
 }
 
-ModelSpec parse(std::string_view rest, const DataShape& data) {
-  Stages stages;
-  if (rest.empty()) {
-    stages = stages_of_depth(20);
-  } else if (rest.front() == '-') {
-    stages = stages_of_depth(parse_number(rest.substr(1)));
-  } else {
-    stages = parse_stages(rest.substr(1));
+constexpr std::string_view kNorm = "norm=";
+
+Norm parse_norm(std::string_view setting) {
+  std::string_view value = setting.substr(kNorm.size());
+  if (value == "group") return Norm::group;
+  if (value == "batch") return Norm::batch;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("\"{}\": expected norm=group or norm=batch", setting));
+}
+
+// "-20", or nothing for 20; throws usage.
+Stages parse_depth(std::string_view depth) {
+  if (depth.empty()) return stages_of_depth(20);
+  if (depth.front() != '-') {
+    throw Error(ErrorKind::usage,
+                fmt::format("\"{}\" is no depth: write resnet-20", depth));
   }
-  ModelSpec model{"resnet", stages.widths, data.sample};
+  return stages_of_depth(parse_number(depth.substr(1)));
+}
+
+// A depth, then ":3x16,3x32,norm=batch" or a part of that.
+ModelSpec parse(std::string_view rest, const DataShape& data) {
+  ModelSpec model{"resnet", {}, data.sample};
+  std::size_t colon = std::min(rest.find(':'), rest.size());
+  std::string_view depth = rest.substr(0, colon);
+  Stages stages;
+  for (rest.remove_prefix(colon); !rest.empty();) {
+    std::size_t comma = std::min(rest.find(',', 1), rest.size());
+    std::string_view setting = rest.substr(1, comma - 1);
+    rest.remove_prefix(comma);
+    if (setting.starts_with(kNorm)) {
+      model.norm = parse_norm(setting);
+    } else {
+      parse_stage(setting, stages);
+    }
+  }
+  if (!depth.empty() && !stages.blocks.empty()) {
+    throw Error(ErrorKind::usage, "give a depth or stages, not both");
+  }
+  if (stages.blocks.empty()) stages = parse_depth(depth);
+  model.widths = stages.widths;
   model.widths.push_back(data.classes);
   model.blocks = stages.blocks;
   return model;
@@ -90,25 +116,39 @@ bool has_published_depth(const ModelSpec& model) {
 }
 
 std::string rest(const ModelSpec& model) {
-  if (has_published_depth(model)) return fmt::format("-{}", depth_of(model));
-  std::string text;
-  for (std::size_t i = 0; i < model.blocks.size(); ++i) {
-    text += fmt::format("{}{}x{}", i == 0 ? ":" : ",", model.blocks[i],
-                        model.widths[i]);
+  std::string depth;
+  std::vector<std::string> settings;
+  if (has_published_depth(model)) {
+    depth = fmt::format("-{}", depth_of(model));
+  } else {
+    for (std::size_t i = 0; i < model.blocks.size(); ++i) {
+      settings.push_back(
+          fmt::format("{}x{}", model.blocks[i], model.widths[i]));
+    }
   }
-  return text;
+  if (model.norm == Norm::batch) settings.push_back("norm=batch");
+  if (settings.empty()) return depth;
+  return fmt::format("{}:{}", depth, fmt::join(settings, ","));
 }
 
 void write(const ModelSpec& model, nlohmann::json& json) {
   json["widths"] = model.widths;
   json["input"] = to_json(model.input);
   json["blocks"] = model.blocks;
+  if (model.norm == Norm::batch) json["norm"] = "batch";
 }
 
 void read(const JsonFields& fields, ModelSpec& model) {
   model.widths = numbers_from_json(fields, "widths", kMaxWidth);
   model.input = shape_from_json(fields, "input");
   model.blocks = numbers_from_json(fields, "blocks", kMaxBlocks);
+  if (!fields.has("norm")) return;
+  if (fields.text("norm", 32) != "batch") {
+    throw Error(
+        ErrorKind::corrupt,
+        fields.label("norm") + ": expected \"batch\", or none for group norm");
+  }
+  model.norm = Norm::batch;
 }
 
 std::string fault(const ModelSpec& model) {
@@ -136,8 +176,12 @@ std::uint32_t groups_of(std::uint32_t channels) {
   return groups;
 }
 
-void normalize_and_relu(LayerChain& chain) {
-  chain.normalize(Norm::group, groups_of(chain.out().channels));
+void normalize_and_relu(LayerChain& chain, Norm norm) {
+  if (norm == Norm::batch) {
+    chain.batch_norm();
+  } else {
+    chain.group_norm(groups_of(chain.out().channels));
+  }
   chain.activation(Activation::relu);
 }
 
@@ -151,14 +195,14 @@ LayerChain::Conv2d conv3x3(std::uint32_t channels, std::uint32_t stride) {
 
 // Where the shape changes, the shortcut is a convolution too and begins after
 // the first normalization.
-void add_block(LayerChain& chain, std::uint32_t channels,
-               std::uint32_t stride) {
+void add_block(LayerChain& chain, std::uint32_t channels, std::uint32_t stride,
+               Norm norm) {
   bool is_same = stride == 1 && channels == chain.out().channels;
-  if (!is_same) normalize_and_relu(chain);
+  if (!is_same) normalize_and_relu(chain, norm);
   LayerChain branch = chain.next();
-  if (is_same) normalize_and_relu(branch);
+  if (is_same) normalize_and_relu(branch, norm);
   branch.conv2d(conv3x3(channels, stride));
-  normalize_and_relu(branch);
+  normalize_and_relu(branch, norm);
   branch.conv2d(conv3x3(channels, 1));
   LayerChain shortcut = chain.next();
   if (!is_same) {
@@ -172,10 +216,11 @@ LayerChain layers(const ModelSpec& model) {
   chain.conv2d(conv3x3(model.widths.front(), 1));
   for (std::size_t stage = 0; stage < model.blocks.size(); ++stage) {
     for (std::uint32_t block = 0; block < model.blocks[stage]; ++block) {
-      add_block(chain, model.widths[stage], stage > 0 && block == 0 ? 2 : 1);
+      add_block(chain, model.widths[stage], stage > 0 && block == 0 ? 2 : 1,
+                model.norm);
     }
   }
-  normalize_and_relu(chain);
+  normalize_and_relu(chain, model.norm);
   chain.mean_pixels();
   chain.linear(model.widths.back());
   return chain;
@@ -186,7 +231,7 @@ LayerChain layers(const ModelSpec& model) {
 const ModelFamily kResnet = {"resnet",
                              "resnet (of depth 20), resnet-18, resnet-8, -14, "
                              "-20, -32, ..., -110, resnet:3x16,3x32 (blocks x "
-                             "channels of each stage)",
+                             "channels of each stage), resnet-20:norm=batch",
                              false,
                              parse,
                              rest,

@@ -2,7 +2,7 @@
 //   "QRTCKPT1", workunit hash [32], steps done u32, diverged step u32,
 //   losses f32 [steps done], digest count u32, digests [32] each,
 //   parameter count u64, parameters f32 each, arrays of the optimiser's state,
-//   one (sgd) or two (adamw), f32 each,
+//   one (sgd) or two (adamw) of the parameters that are learned, f32 each,
 //   SHA-256 of all before it [32].
 #include "workunits/training/checkpoint.h"
 
@@ -49,8 +49,8 @@ TrainerState read_state(ByteReader& in, const TrainingTask& task) {
                             parameter_count(task.model), parameters));
   }
   state.parameters = get_floats(in, parameters);
-  state.optimizer =
-      get_floats(in, parameters * state_arrays(task.optimizer.kind));
+  state.optimizer = get_floats(
+      in, trainable_count(task.model) * state_arrays(task.optimizer.kind));
   in.expect_end();
   return state;
 }
@@ -59,8 +59,7 @@ TrainerState read_state(ByteReader& in, const TrainingTask& task) {
 
 void save_checkpoint(const fs::path& path, const Hash& workunit,
                      const TrainerState& state) {
-  check(state.optimizer.size() % state.parameters.size() == 0 &&
-            state.losses.size() == state.steps_done,
+  check(state.losses.size() == state.steps_done,
         "a checkpoint keeps a whole state");
   ByteWriter out;
   out.put_bytes(as_bytes(kMagic));

@@ -20,11 +20,17 @@ struct Parameter {
   View gradient;
 };
 
+// What a layer holds of the model's parameters, each in declared order.
+struct LayerParameters {
+  std::span<const Parameter> learned;
+  std::span<const View> running;  // statistics
+};
+
 // What layers need to know of the batch beside its values.
 struct BatchContext {
   std::vector<std::uint32_t> tokens;  // of a text: of all samples
   bool has_tied_table = false;        // a tied layer begins its gradient
-  bool is_training = false;           // dropout drops
+  bool is_training = false;           // dropout drops, statistics run
   std::uint64_t seed = 0;             // of the unit
   std::uint32_t step = 0;             // of the unit, from 0
 };
@@ -47,11 +53,10 @@ class Layer {
                         std::optional<View> dx) = 0;
 };
 
-// parameters: those of the step, in declared order; for a tied layer, the table
-// that it is tied to. max_batch: the most samples at a time. Throws io if there
-// is no memory.
+// parameters: those of the step; for a tied layer, the table that it is tied
+// to. max_batch: the most samples at a time. Throws io if there is no memory.
 std::unique_ptr<Layer> make_layer(Backend& backend, const PlanStep& step,
-                                  std::span<const Parameter> parameters,
+                                  const LayerParameters& parameters,
                                   std::size_t max_batch,
                                   const BatchContext& context);
 

@@ -20,28 +20,34 @@ Shape shape_of(const TensorSpec& tensor) {
   }
 }
 
-// The tensors of `specs` one after another in two flat arrays.
-std::vector<Parameter> lay_out(const std::vector<TensorSpec>& specs,
-                               const View& values, const View& gradients) {
-  std::vector<Parameter> parameters;
+// The tensors of `specs` one after another in a flat array.
+std::vector<View> lay_out(const std::vector<TensorSpec>& specs,
+                          const View& array) {
+  std::vector<View> views;
   std::size_t offset = 0;
   for (const TensorSpec& spec : specs) {
-    Shape shape = shape_of(spec);
-    parameters.push_back(
-        {values.part(offset, shape), gradients.part(offset, shape)});
-    offset += shape.count();
+    views.push_back(array.part(offset, shape_of(spec)));
+    offset += views.back().shape.count();
   }
-  check(offset == values.shape.count(), "parameters fill their array");
-  return parameters;
+  check(offset == array.shape.count(), "tensors fill their array");
+  return views;
 }
 
-// Those of one step; a tied layer has the first table of all.
-std::span<const Parameter> parameters_of(
-    const PlanStep& step, std::span<const Parameter> parameters) {
-  if (step.layer->kind == LayerKind::tied_linear) return parameters.first(1);
-  return parameters.subspan(step.first_tensor,
-                            tensors_of(*step.layer, "").size());
-}
+// The parameters of a whole network, each kind in declared order.
+struct Parameters {
+  std::vector<Parameter> learned;
+  std::vector<View> running;
+
+  // Those of one step; a tied layer has the first table of all.
+  LayerParameters of(const PlanStep& step) const {
+    std::span<const Parameter> all(learned);
+    if (step.layer->kind == LayerKind::tied_linear) return {all.first(1), {}};
+    return {all.subspan(step.first_tensor, tensors_of(*step.layer, "").size()),
+            std::span(running).subspan(
+                step.first_statistic,
+                running_statistics_of(*step.layer, "").size())};
+  }
+};
 
 }  // namespace
 
@@ -50,25 +56,33 @@ Model::Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend,
     : backend_(backend),
       plan_(plan_of(layers_of(spec), max_batch, purpose)),
       classes_(classes_of(spec)),
+      trainable_({trainable_count(spec)}),
       parameters_(backend.tensor({parameter_count(spec)})),
       gradients_(backend.tensor(
-          {purpose == Purpose::training ? parameter_count(spec) : 0})),
+          {purpose == Purpose::training ? trainable_.count() : 0})),
       arena_(backend.tensor({plan_.arena})) {
-  View values = parameters_.view();
-  View gradients = purpose == Purpose::training ? gradients_.view() : values;
-  std::vector<Parameter> parameters =
-      lay_out(quorate::parameters_of(spec), values, gradients);
-  for (const Parameter& parameter : parameters) {
-    gradient_tensors_.push_back(parameter.gradient);
+  const std::vector<LayerSpec> layers = layers_of(spec);
+  const std::vector<TensorSpec> specs = tensors_of(layers);
+  Parameters parameters;
+  View gradients =
+      purpose == Purpose::training ? gradients_.view() : trainable();
+  std::vector<View> slopes = lay_out(specs, gradients);
+  for (const View& value : lay_out(specs, trainable())) {
+    View slope = slopes[parameters.learned.size()];
+    parameters.learned.push_back({value, slope});
+    gradient_tensors_.push_back(slope);
   }
+  parameters.running = lay_out(
+      running_statistics_of(layers),
+      parameters_.view().part(trainable_.count(), {statistic_count(spec)}));
   for (const PlanStep& step : plan_.steps) {
     if (!step.layer) {
       layers_.push_back(nullptr);
       continue;
     }
     context_.has_tied_table |= step.layer->kind == LayerKind::tied_linear;
-    layers_.push_back(make_layer(backend, step, parameters_of(step, parameters),
-                                 max_batch, context_));
+    layers_.push_back(
+        make_layer(backend, step, parameters.of(step), max_batch, context_));
   }
 }
 

@@ -20,11 +20,13 @@ class Model {
   Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend,
         Purpose purpose = Purpose::training);
 
-  // All of them in declared order (workunits/model_spec.h), one flat array.
+  // All of them in declared order (workunits/model_spec.h), one flat array;
+  // those that are learned, its first part; and their gradients.
   View parameters() { return parameters_.view(); }
+  View trainable() { return parameters_.view().part(0, trainable_); }
   View gradients() { return gradients_.view(); }
 
-  // Those of each parameter tensor, in declared order.
+  // Those of each tensor that is learned, in declared order.
   const std::vector<ConstView>& gradient_tensors() const {
     return gradient_tensors_;
   }
@@ -39,7 +41,8 @@ class Model {
   // training.
   View output_gradient(std::size_t batch);
 
-  // Which step of which unit comes, for dropout. Without it nothing is dropped.
+  // Which step of which unit comes: forward() then drops what dropout drops,
+  // and moves running statistics. Before the first it does as in an evaluation.
   void begin_step(std::uint64_t unit_seed, std::uint32_t step);
   // The logits (batch targets,classes) of what is in input(batch); valid until
   // the next call.
@@ -61,6 +64,7 @@ class Model {
   Backend& backend_;
   Plan plan_;
   std::size_t classes_;
+  Shape trainable_;
   Tensor parameters_;
   Tensor gradients_;
   Tensor arena_;

@@ -14,7 +14,7 @@ namespace quorate {
 
 class Optimizer {
  public:
-  // count: of the parameters. Throws io if there is no memory.
+  // count: of the parameters that are learned. Throws io if there is no memory.
   Optimizer(Backend& backend, const OptimizerOptions& options,
             std::size_t count);
 

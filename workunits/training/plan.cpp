@@ -17,6 +17,7 @@ constexpr std::size_t kAlignment = 16;
 // How many of each a place has before it, in declared order.
 struct Place {
   std::size_t tensors = 0;
+  std::size_t statistics = 0;
   std::uint32_t dropouts = 0;
 };
 
@@ -28,6 +29,7 @@ Place after(Place place, const LayerSpec& layer) {
     return place;
   }
   place.tensors += tensors_of(layer, "").size();
+  place.statistics += running_statistics_of(layer, "").size();
   if (layer.kind == LayerKind::dropout) ++place.dropouts;
   return place;
 }
@@ -57,12 +59,13 @@ class Unroller {
     step.layer = layer;
     step.in = in;
     step.first_tensor = at_.tensors;
+    step.first_statistic = at_.statistics;
     step.dropout = at_.dropouts;
     at_ = after(at_, layer);
     return finish(std::move(step), layer.out.size());
   }
 
-  // Tensors and dropouts count in declared order: the branch's first.
+  // A place counts in declared order: what the branch has comes first.
   std::size_t add_residual(const LayerSpec& layer, std::size_t in) {
     const Place first = at_;
     for (const LayerSpec& inner : layer.branch) at_ = after(at_, inner);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "workunits/layer_spec.h"
+#include "workunits/layer_tensors.h"
 
 namespace quorate {
 
@@ -24,8 +24,9 @@ struct PlanStep {
   std::size_t out = 0;  // the same
   std::optional<std::size_t> addend{};
   bool relu = false;
-  std::size_t first_tensor = 0;  // of its parameters, in declared order
-  std::uint32_t dropout = 0;     // of a dropout, its number in declared order
+  std::size_t first_tensor = 0;     // of its parameters, in declared order
+  std::size_t first_statistic = 0;  // of its running statistics, the same
+  std::uint32_t dropout = 0;        // of a dropout, its number the same way
   // The slope of `in` was begun by a later step: made at `scratch`, then added.
   bool accumulates = false;
   std::size_t scratch = 0;

@@ -48,12 +48,12 @@ Trainer::Trainer(const TrainingTask& task, std::span<const float> base,
       samples_(samples),
       backend_(backend),
       model_(task.model, task.range.pass(), backend),
-      optimizer_(backend, task.optimizer, base.size()),
+      optimizer_(backend, task.optimizer, trainable_count(task.model)),
       base_(backend.tensor({base.size()})),
       sample_losses_(backend.tensor(
           {std::size_t{task.range.batch} * targets_of(task.model)})),
-      gradient_sum_(
-          backend.tensor({task.range.passes() == 1 ? 0 : base.size()})) {
+      gradient_sum_(backend.tensor(
+          {task.range.passes() == 1 ? 0 : trainable_count(task.model)})) {
   backend_.upload(model_.parameters(), base);
   backend_.upload(base_.view(), base);
 }
@@ -106,7 +106,7 @@ void Trainer::step() {
   choose_batch();
   for (std::uint32_t i = 0; i < task_.range.passes(); ++i) pass(i);
   float loss = backend_.sum(sample_losses_.view()) * task_.inverse_batch;
-  optimizer_.step(model_.parameters(), model_.gradients(),
+  optimizer_.step(model_.trainable(), model_.gradients(),
                   model_.gradient_tensors(), steps_done_);
   if (!std::isfinite(loss) || !backend_.all_finite(model_.parameters())) {
     diverged_step_ = steps_done_ + 1;

@@ -7,14 +7,14 @@
 namespace quorate {
 
 std::unique_ptr<Layer> make_layer(Backend& backend, const PlanStep& step,
-                                  std::span<const Parameter> parameters,
+                                  const LayerParameters& parameters,
                                   std::size_t max_batch,
                                   const BatchContext& context) {
   switch (step.layer->kind) {
     case LayerKind::linear:
-      return std::make_unique<Linear>(backend, step, parameters);
+      return std::make_unique<Linear>(backend, step, parameters.learned);
     case LayerKind::conv2d:
-      return std::make_unique<Conv2d>(backend, step, parameters);
+      return std::make_unique<Conv2d>(backend, step, parameters.learned);
     case LayerKind::activation:
       return std::make_unique<Activate>(backend, step);
     case LayerKind::max_pool2d:
@@ -24,15 +24,17 @@ std::unique_ptr<Layer> make_layer(Backend& backend, const PlanStep& step,
     case LayerKind::mean_pixels:
       return std::make_unique<MeanPixels>(backend, step);
     case LayerKind::normalize:
-      return std::make_unique<Normalize>(backend, step, parameters, max_batch);
+      return std::make_unique<Normalize>(backend, step, parameters, max_batch,
+                                         context);
     case LayerKind::dropout:
       return std::make_unique<DropoutLayer>(backend, step, context);
     case LayerKind::embedding:
-      return std::make_unique<Embedding>(backend, step, parameters, context);
+      return std::make_unique<Embedding>(backend, step, parameters.learned,
+                                         context);
     case LayerKind::attention:
       return std::make_unique<SelfAttention>(backend, step, max_batch);
     case LayerKind::tied_linear:
-      return std::make_unique<TiedLinear>(backend, step, parameters);
+      return std::make_unique<TiedLinear>(backend, step, parameters.learned);
     case LayerKind::flatten:
     case LayerKind::residual:
       break;

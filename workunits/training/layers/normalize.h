@@ -1,4 +1,4 @@
-// Group norm and layer norm, with the relu after them if the plan says so.
+// Group, layer and batch norm, with the relu after them if the plan says so.
 #pragma once
 
 #include "workunits/training/layer.h"
@@ -7,9 +7,11 @@ namespace quorate {
 
 class Normalize final : public Layer {
  public:
-  // gamma, beta (channels).
+  // gamma, beta (channels); of a batch norm also the running mean and variance
+  // (channels), which a forward pass in training moves, and any other one uses.
   Normalize(Backend& backend, const PlanStep& step,
-            std::span<const Parameter> parameters, std::size_t max_batch);
+            const LayerParameters& parameters, std::size_t max_batch,
+            const BatchContext& context);
   void forward(ConstView x, const std::optional<ConstView>& addend,
                View y) override;
   void backward(ConstView x, ConstView y, View dy,
@@ -22,6 +24,7 @@ class Normalize final : public Layer {
   // (N,groups) of the statistics of a batch.
   View of_batch(Tensor& statistics, std::size_t batch) const;
   Shape statistics(std::size_t batch) const;
+  void move_running(std::size_t batch);
 
   Backend& backend_;
   SampleShape shape_;
@@ -31,6 +34,8 @@ class Normalize final : public Layer {
   Parameter beta_;
   Tensor mean_;
   Tensor variance_;
+  std::vector<View> running_;  // (1,channels)
+  const BatchContext& context_;
 };
 
 }  // namespace quorate
