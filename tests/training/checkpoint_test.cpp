@@ -48,12 +48,13 @@ TEST_CASE("a unit that was stopped and restored has the same claim") {
   }
   auto reference = make_backend("reference");
   TrainingResult whole = test::train(task, *reference);
+  const std::string other = list_devices().front().name;
   for (std::uint32_t stop : {0U, 1U, 7U, 19U, 20U}) {
     CAPTURE(stop);
     save_checkpoint(folder / "unit", kUnit, state_after(stop, task));
 
     // Another device takes over, from the file alone.
-    auto backend = make_backend(list_devices().front().name);
+    auto backend = make_backend(other);
     auto state = load_checkpoint(folder / "unit", kUnit, task);
     REQUIRE(state);
     test::TaskShard shard = test::shard_of(task);
