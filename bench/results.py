@@ -19,9 +19,9 @@ def record(bench, case, ours, peer, peer_value, ratio, unit, threads=1):
     file.write_text(json.dumps(rows, indent=1) + "\n")
 
 
-def openblas_environment(threads):
+def openblas_environment(threads, wide=True):
     """What makes OpenBLAS take its kernels for this processor, which it may not
-    know, and so many threads. To be set before the library is loaded."""
-    wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
+    know, and so many threads. To be set before the library is loaded. wide: AVX-512, if there is."""
+    wide = wide and "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
     return {"OPENBLAS_CORETYPE": "SKYLAKEX" if wide else "HASWELL",
             "OPENBLAS_NUM_THREADS": str(threads)}

@@ -51,15 +51,14 @@ void put_optimizer(const OptimizerOptions& options, nlohmann::json& json) {
   json["epsilon"] = hex_of_float(options.epsilon);
 }
 
-OptimizerOptions get_optimizer(const nlohmann::json& json,
-                               const JsonFields& fields) {
+OptimizerOptions get_optimizer(const JsonFields& fields) {
   OptimizerOptions options;
   options.learning_rate = get_coefficient(fields, "learning_rate");
   options.weight_decay = get_coefficient(fields, "weight_decay");
-  if (json.contains("clip_norm")) {
+  if (fields.has("clip_norm")) {
     options.clip_norm = get_coefficient(fields, "clip_norm");
   }
-  if (!json.contains("optimizer")) {
+  if (!fields.has("optimizer")) {
     options.momentum = get_coefficient(fields, "momentum");
     return options;
   }
@@ -76,7 +75,7 @@ OptimizerOptions get_optimizer(const nlohmann::json& json,
   return options;
 }
 
-SampleRange get_range(const nlohmann::json& json, const JsonFields& fields) {
+SampleRange get_range(const JsonFields& fields) {
   SampleRange range;
   range.epoch = fields.integer32("epoch");
   range.shard_index = fields.integer32("shard_index");
@@ -84,7 +83,7 @@ SampleRange get_range(const nlohmann::json& json, const JsonFields& fields) {
   range.first = fields.integer32("first", 0, kMaxShardSamples);
   range.steps = fields.integer32("steps", 1, kMaxSteps);
   range.batch = fields.integer32("batch", 1, kMaxBatch);
-  if (json.contains("micro_batch")) {
+  if (fields.has("micro_batch")) {
     range.micro_batch =
         fields.integer32("micro_batch", 1, std::max(range.batch, 2U) - 1);
   }
@@ -211,10 +210,10 @@ TrainingTask decode_task(ByteView bytes) {
   task.base_version = fields.integer("base_version");
   task.snapshot = fields.fixed_bytes<Hash>("snapshot");
   task.shard = fields.fixed_bytes<Hash>("shard");
-  task.range = get_range(json, fields);
+  task.range = get_range(fields);
   task.order_seed = fields.seed_of_hex("order_seed");
   task.unit_seed = fields.seed_of_hex("unit_seed");
-  task.optimizer = get_optimizer(json, fields);
+  task.optimizer = get_optimizer(fields);
   task.inverse_batch = get_coefficient(fields, "inverse_batch");
   task.digest_every = fields.integer32("digest_every");
   task.codec = fields.text("codec", 32);

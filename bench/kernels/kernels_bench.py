@@ -21,22 +21,18 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from results import record  # noqa: E402
+from results import openblas_environment, record  # noqa: E402
 
 PEERS = ["OpenBLAS", "oneDNN", "Eigen"]
 
 
 def environment(device, threads):
     """Waiting threads sleep: they would slow down whose turn it is."""
-    wide = device != "cpu:avx2" and "avx512f" in pathlib.Path(
-        "/proc/cpuinfo").read_text()
-    # OpenBLAS falls back to SSE on processors that it does not know.
-    chosen = {"OPENBLAS_CORETYPE": "SKYLAKEX" if wide else "HASWELL"}
-    if not wide:
-        chosen["ONEDNN_MAX_CPU_ISA"] = "AVX2"
+    wide = device != "cpu:avx2"
     return {**os.environ, "OMP_WAIT_POLICY": "passive",
-            "OPENBLAS_NUM_THREADS": str(threads),
-            "OPENBLAS_THREAD_TIMEOUT": "4", **chosen}
+            "OPENBLAS_THREAD_TIMEOUT": "4",
+            **openblas_environment(threads, wide),
+            **({} if wide else {"ONEDNN_MAX_CPU_ISA": "AVX2"})}
 
 
 def results(program, options, threads):

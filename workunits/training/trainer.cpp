@@ -11,6 +11,7 @@
 #include "kernels/float_environment.h"
 #include "workunits/safetensors.h"
 #include "workunits/training/float_bytes.h"
+#include "workunits/training/loss.h"
 
 namespace quorate {
 namespace {
@@ -105,7 +106,7 @@ void Trainer::step() {
   CanonicalFloatMode mode;
   choose_batch();
   for (std::uint32_t i = 0; i < task_.range.passes(); ++i) pass(i);
-  float loss = backend_.sum(sample_losses_.view()) * task_.inverse_batch;
+  float loss = batch_loss(backend_, sample_losses_.view(), task_.inverse_batch);
   optimizer_.step(model_.trainable(), model_.gradients(),
                   model_.gradient_tensors(), steps_done_);
   if (!std::isfinite(loss) || !backend_.all_finite(model_.parameters())) {
