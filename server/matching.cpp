@@ -6,10 +6,23 @@
 
 namespace quorate {
 
+namespace {
+
+bool had_turn(const Result& result, UserId user) {
+  return result.server_state != ServerState::unsent && result.user == user &&
+         result.outcome != ResultOutcome::didnt_need;
+}
+
+}  // namespace
+
 bool suits(std::span<const Result> results, UserId user) {
+  return std::none_of(results.begin(), results.end(),
+                      [user](const Result& r) { return had_turn(r, user); });
+}
+
+bool suits_again(std::span<const Result> results, UserId user) {
   return std::none_of(results.begin(), results.end(), [user](const Result& r) {
-    return r.server_state != ServerState::unsent &&
-           r.outcome != ResultOutcome::didnt_need && r.user == user;
+    return had_turn(r, user) && r.outcome != ResultOutcome::no_reply;
   });
 }
 

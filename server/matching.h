@@ -13,6 +13,9 @@ namespace quorate {
 // unit to one user, whatever became of the first, but for one taken back
 // through no fault of the host's.
 bool suits(std::span<const Result> results, UserId user);
+// The same, but a result that the user lost by silence does not count: for a
+// unit that nobody else can finish.
+bool suits_again(std::span<const Result> results, UserId user);
 
 // A host that could be drawn for a replica.
 struct Candidate {

@@ -135,7 +135,7 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
          state_.feeder.in_progress(host.id).size() <
              state_.settings.max_results_per_host) {
     std::optional<Assignment> sent;
-    if (Result* result = unsent_for(host)) {
+    if (Result* result = unsent_for(host, request)) {
       sent = send(*state_.feeder.find(result->workunit), *result, host);
       if (!sent) return;
       out.push_back(std::move(*sent));
@@ -155,24 +155,42 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
   }
 }
 
-Result* Scheduler::unsent_for(const Host& host) {
+Result* Scheduler::unsent_for(const Host& host,
+                              const protocol::WorkRequest& request) {
   const Reservations& reservations = state_.reservations;
-  if (Result* kept = first_suiting(reservations.kept_for(host.id), host)) {
-    return kept;
+  auto suits_host = [&](const LiveUnit& live) {
+    return suits(live.results, host.user_id);
+  };
+  for (const std::set<ResultId>* unsent :
+       {&reservations.kept_for(host.id), &reservations.anybodys()}) {
+    if (Result* result = first_of(*unsent, suits_host)) return result;
   }
-  return first_suiting(reservations.anybodys(), host);
+  return first_of(reservations.anybodys(), [&](const LiveUnit& live) {
+    return may_take_again(live, host, request);
+  });
 }
 
-Result* Scheduler::first_suiting(const std::set<ResultId>& unsent,
-                                 const Host& host) {
+template <class Suits>
+Result* Scheduler::first_of(const std::set<ResultId>& unsent, Suits suits) {
   for (ResultId id : unsent) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     if (state_.run(live->unit.run).run.state != RunState::running) continue;
     if (is_wanted_by_house(live->unit.id)) continue;
-    if (!suits(live->results, host.user_id)) continue;
-    return live->find(id);
+    if (suits(*live)) return live->find(id);
   }
   return nullptr;
+}
+
+// It lost its result of this unit, perhaps before it ever came, and there is
+// nobody else: the unit must not wait for a stranger for ever.
+bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
+                               const protocol::WorkRequest& request) const {
+  if (!suits_again(live.results, host.user_id)) return false;
+  bool computes_still = std::any_of(
+      live.results.begin(), live.results.end(), [&](const Result& result) {
+        return result.host == host.id && holds(request, result.id);
+      });
+  return !computes_still && !has_volunteer_for(live);
 }
 
 LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {

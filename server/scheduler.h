@@ -65,8 +65,11 @@ class Scheduler {
   Seconds most_time(const LiveUnit& live) const;
   void resend_lost(const Host& host, const protocol::WorkRequest& request,
                    std::vector<Assignment>& out);
-  Result* unsent_for(const Host& host);
-  Result* first_suiting(const std::set<ResultId>& unsent, const Host& host);
+  Result* unsent_for(const Host& host, const protocol::WorkRequest& request);
+  template <class Suits>
+  Result* first_of(const std::set<ResultId>& unsent, Suits suits);
+  bool may_take_again(const LiveUnit& live, const Host& host,
+                      const protocol::WorkRequest& request) const;
   LiveUnit* make_unit(const Host& host, double speed_flops);
   std::optional<Assignment> send(LiveUnit& live, Result& result,
                                  const Host& host);

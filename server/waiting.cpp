@@ -21,7 +21,7 @@ std::set<UserId> active_users(const ProjectState& state) {
 // Results of a unit that no user may compute who is there.
 std::size_t stuck_results(const LiveUnit& live, const std::set<UserId>& users) {
   bool has_taker = std::any_of(users.begin(), users.end(), [&](UserId user) {
-    return suits(live.results, user);
+    return suits_again(live.results, user);
   });
   if (has_taker) return 0;
   return static_cast<std::size_t>(std::count_if(

@@ -44,6 +44,8 @@ TEST_CASE("a user never gets two results of a unit, whatever became of one") {
     std::vector<Result> results = {result_of(7, row.state, row.outcome)};
     CHECK_FALSE(suits(results, 7));
     CHECK(suits(results, 8));
+    CHECK(suits_again(results, 7) == (row.outcome == ResultOutcome::no_reply));
+    CHECK(suits_again(results, 8));
   }
   CHECK(suits(
       std::vector{result_of(7, ServerState::over, ResultOutcome::didnt_need)},

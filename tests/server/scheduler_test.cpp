@@ -60,6 +60,32 @@ TEST_CASE("a silent host's result goes to another") {
   CHECK(project.unit_of(kept.result).state == WorkunitState::assimilated);
 }
 
+TEST_CASE("who lost a result gets another of the unit if nobody else can") {
+  ProjectFixture project;
+  Volunteer ann = project.join(), bob = project.join();
+  Assignment lost = project.take(ann);
+  Assignment kept = project.take(bob);
+  WorkunitId unit = project.unit_of(lost.result).id;
+  project.report(bob, kept);
+  project.pass(Seconds(21));
+  REQUIRE(project.result(lost.result).outcome == ResultOutcome::no_reply);
+  project.heartbeat(bob, {});
+
+  // Not while she computes it still.
+  protocol::WorkReply other = project.ask(ann, 1, {lost.result});
+  REQUIRE(other.assignments.size() == 1);
+  CHECK(project.unit_of(other.assignments[0].result).id != unit);
+  project.report(ann, other.assignments[0]);
+  Assignment again = project.take(ann);
+  CHECK(project.unit_of(again.result).id == unit);
+  project.report(ann, again);
+  CHECK(project.unit_of(kept.result).state == WorkunitState::assimilated);
+  // However late the first comes, it changes nothing.
+  project.report(ann, lost);
+  CHECK(project.result(lost.result).validate_state != ValidateState::invalid);
+  check_ledger(project);
+}
+
 TEST_CASE("a result that comes after its lease may still make the quorum") {
   ProjectFixture project;
   Volunteer ann = project.join(), bob = project.join();
