@@ -261,8 +261,10 @@ void Agent::sign(Task& task) {
         return true;
       },
       [](Task& done, bool) {
-        bool has_payload = !done.claim.update.is_zero();
-        enter(done, has_payload ? TaskState::uploading : TaskState::reporting);
+        bool sends_payload =
+            done.assignment.upload && !done.claim.update.is_zero();
+        enter(done,
+              sends_payload ? TaskState::uploading : TaskState::reporting);
       });
 }
 

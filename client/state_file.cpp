@@ -67,6 +67,7 @@ Json to_json(const Task& task) {
           {"state", name_of(kept_state(task))},
           {"nonce", task.assignment.nonce.hex()},
           {"lease", task.assignment.lease.count()},
+          {"upload", task.assignment.upload ? 1 : 0},
           {"objects", std::move(objects)},
           {"failure", task.failure},
           {"reported", task.reported}};
@@ -85,6 +86,9 @@ Task read_task(const nlohmann::json& json) {
       static_cast<ResultId>(fields.integer("result", 1, INT64_MAX));
   task.assignment.nonce = fields.fixed_bytes<Nonce>("nonce");
   task.assignment.lease = Seconds(fields.number("lease"));
+  if (fields.has("upload")) {
+    task.assignment.upload = fields.integer("upload", 0, 1) == 1;
+  }
   for (const nlohmann::json& object : fields.array("objects")) {
     task.assignment.objects.push_back(read_object(object));
   }

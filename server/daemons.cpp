@@ -123,6 +123,7 @@ void Daemons::post(Job job) {
 void Daemons::settle() {
   if (roles_.assimilator) assimilator.pass_all();
   if (roles_.scheduler) scheduler.serve_waiting();
+  state_.trust.flush();
   state_.hosts.flush();
 }
 

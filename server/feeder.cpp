@@ -13,6 +13,19 @@ Result* LiveUnit::find(ResultId id) {
   return found == results.end() ? nullptr : &*found;
 }
 
+OpenResult open_result(const LiveUnit& live, const Result& result,
+                       const PublicKey& host) {
+  OpenResult open;
+  open.id = result.id;
+  open.host = result.host;
+  open.host_key = host;
+  open.nonce = result.nonce;
+  open.workunit = live.unit.object;
+  open.is_witness = result.is_witness;
+  open.task = std::make_shared<const TrainingTask>(live.task);
+  return open;
+}
+
 void Feeder::load(RunKey run, const ObjectReader& objects) {
   std::vector<LiveUnit> live;
   for (Workunit& unit : store_.live_workunits()) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "server/open_results.h"
 #include "server/store/store.h"
 #include "workunits/object_store.h"
 #include "workunits/task.h"
@@ -23,6 +24,10 @@ struct LiveUnit {
 
   Result* find(ResultId id);
 };
+
+// What the web front needs to know of a result in progress.
+OpenResult open_result(const LiveUnit& live, const Result& result,
+                       const PublicKey& host);
 
 class Feeder {
  public:

@@ -33,6 +33,15 @@ class Draw {
     return draw(idle);
   }
 
+  std::optional<HostId> of_anchors() const {
+    if (auto host = of_some_user(&Draw::is_active_anchor)) return host;
+    std::vector<Candidate> anchors;
+    for (HostId id : state_.active_hosts()) {
+      if (state_.is_anchor(id)) add(id, anchors);
+    }
+    return draw(anchors);
+  }
+
   std::optional<HostId> of_active() const {
     if (auto host = of_some_user(&Draw::is_active)) return host;
     std::vector<Candidate> active;
@@ -46,7 +55,14 @@ class Draw {
            state_.reservations.kept_for(id).empty();
   }
 
-  bool is_active(HostId id) const { return state_.is_active(id); }
+  // Banned ones get no work.
+  bool is_active(HostId id) const {
+    return state_.is_active(id) && !state_.is_banned(id);
+  }
+
+  bool is_active_anchor(HostId id) const {
+    return state_.is_active(id) && state_.is_anchor(id);
+  }
 
   UserId user_of(HostId id) const {
     return state_.hosts.hosts().at(id).user_id;
@@ -90,8 +106,9 @@ class Draw {
 
 std::optional<HostId> draw_host_for(const ProjectState& state,
                                     const LiveUnit& live, ResultId result,
-                                    const WaitingHosts& waiting) {
+                                    const WaitingHosts& waiting, bool anchor) {
   Draw draw(state, live, result, waiting);
+  if (anchor) return draw.of_anchors();
   if (auto host = draw.of_idle()) return host;
   return draw.of_active();
 }

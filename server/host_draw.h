@@ -12,10 +12,11 @@ namespace quorate {
 
 // Of the hosts that wait and have nothing, nor is anything kept for them; else
 // of all that are active; alike over users first, see draw_host(). A user who
-// has or is kept another replica of the unit is not drawn. nullopt: nobody
-// suits.
+// has or is kept another replica of the unit is not drawn. anchor: only proven
+// hosts, idle or not, all users alike. nullopt: nobody suits.
 std::optional<HostId> draw_host_for(const ProjectState& state,
                                     const LiveUnit& live, ResultId result,
-                                    const WaitingHosts& waiting);
+                                    const WaitingHosts& waiting,
+                                    bool anchor = false);
 
 }  // namespace quorate

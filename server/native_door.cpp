@@ -54,6 +54,16 @@ Response no_object_response(const Hash& hash) {
       "object " + hash.hex() + ": no result in progress needs it");
 }
 
+// How long a banned host waits before it asks whether it was pardoned.
+constexpr Seconds kBannedRetry{3600};
+
+Response banned_response(const Host& host) {
+  return error_response(403, ErrorKind::denied,
+                        "this host is banned from the project: " +
+                            host.mark_reason + ": ask its operator",
+                        kBannedRetry);
+}
+
 Response sealed_response(const Hash& hash, Bytes sealed) {
   Response response;
   response.content_type = kOctets;
@@ -259,6 +269,9 @@ void NativeDoor::ask_scheduler(
   auto shared = std::make_shared<Responder>(std::move(responder));
   project_.daemons().post([this, session, wanted, shared, question] {
     Daemons& daemons = project_.daemons();
+    if (state_.is_banned(session->host)) {
+      return shared->send(banned_response(*state_.hosts.host(session->host)));
+    }
     for (const protocol::Failure& failure : wanted.failed) {
       daemons.transitioner.on_failed(session->host, failure);
     }

@@ -47,4 +47,21 @@ void OpenResults::set_uploaded(ResultId id, const Hash& update,
   found->second.uploaded_bytes = size;
 }
 
+void OpenResults::add_witness(const Hash& workunit, WaitingWitness witness) {
+  std::lock_guard lock(mutex_);
+  witnesses_[workunit].push_back(std::move(witness));
+}
+
+std::vector<WaitingWitness> OpenResults::witnesses(const Hash& workunit) const {
+  std::lock_guard lock(mutex_);
+  auto found = witnesses_.find(workunit);
+  return found == witnesses_.end() ? std::vector<WaitingWitness>()
+                                   : found->second;
+}
+
+void OpenResults::forget_witnesses(const Hash& workunit) {
+  std::lock_guard lock(mutex_);
+  witnesses_.erase(workunit);
+}
+
 }  // namespace quorate

@@ -7,8 +7,10 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "base/crypto.h"
+#include "workunits/result_header.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
 
@@ -20,10 +22,17 @@ struct OpenResult {
   PublicKey host_key;
   Nonce nonce;
   Hash workunit;
+  bool is_witness = false;
   std::shared_ptr<const TrainingTask> task;
   // Payload received whole; zero until then.
   Hash uploaded;
   std::uint64_t uploaded_bytes = 0;
+};
+
+// A reported witness whose proof waits for the payload.
+struct WaitingWitness {
+  ResultId id = 0;
+  ResultHeader header;
 };
 
 class OpenResults {
@@ -36,12 +45,18 @@ class OpenResults {
   bool names(const Hash& object) const;
   void set_uploaded(ResultId id, const Hash& update, std::uint64_t size);
 
+  // Witnesses of a unit, by its sealed task.
+  void add_witness(const Hash& workunit, WaitingWitness witness);
+  std::vector<WaitingWitness> witnesses(const Hash& workunit) const;
+  void forget_witnesses(const Hash& workunit);
+
  private:
   void count_objects(const OpenResult& result, int by);
 
   mutable std::mutex mutex_;
   std::map<ResultId, OpenResult> results_;
   std::unordered_map<Hash, int> uses_;
+  std::unordered_map<Hash, std::vector<WaitingWitness>> witnesses_;
 };
 
 }  // namespace quorate

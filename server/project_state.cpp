@@ -41,6 +41,7 @@ ProjectState::ProjectState(const ProjectFolder& where,
       store(database),
       objects(object_store),
       hosts(database, options.max_hosts_per_account),
+      trust(database, trust_policy(options)),
       feeder(database),
       activity(time) {
   for (const Run& run : store.runs()) {
@@ -51,12 +52,15 @@ ProjectState::ProjectState(const ProjectFolder& where,
   }
   for (auto& [id, live] : feeder.units()) {
     for (const Result& result : live.results) {
+      if (result.outcome == ResultOutcome::success &&
+          result.validate_state == ValidateState::inconclusive) {
+        open_results.add_witness(
+            live.unit.object,
+            {result.id, decode_result_header(result.header.bytes)});
+      }
       if (result.server_state != ServerState::in_progress) continue;
       leases.grant(result.id, clock.now(), settings.lease);
-      open_results.add({result.id, result.host, hosts.host(result.host)->key,
-                        result.nonce, live.unit.object,
-                        std::make_shared<const TrainingTask>(live.task),
-                        Hash{}});
+      open_results.add(open_result(live, result, hosts.host(result.host)->key));
     }
   }
 }
@@ -107,6 +111,22 @@ bool ProjectState::is_user_active(UserId user) const {
   const std::vector<HostId>& of_user = hosts.hosts_of(user);
   return std::any_of(of_user.begin(), of_user.end(),
                      [this](HostId host) { return is_active(host); });
+}
+
+bool ProjectState::is_anchor(HostId host) const {
+  return trust.standing(hosts.hosts().at(host)) == Standing::proven;
+}
+
+bool ProjectState::has_anchor(UserId user) const {
+  const std::vector<HostId>& of_user = hosts.hosts_of(user);
+  return std::any_of(of_user.begin(), of_user.end(), [this](HostId host) {
+    return is_active(host) && is_anchor(host);
+  });
+}
+
+bool ProjectState::needs_anchor(const Run& run) const {
+  // A quorum of one is the operator's word that everybody is believed.
+  return trust.policy().anchor && run.quorum > 1;
 }
 
 void ProjectState::record(const std::string& kind, RunKey run, HostId host,

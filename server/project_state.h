@@ -16,6 +16,7 @@
 #include "server/settings.h"
 #include "server/store/store.h"
 #include "server/training_run.h"
+#include "server/trust_book.h"
 #include "workunits/object_store.h"
 
 namespace quorate {
@@ -33,6 +34,7 @@ struct ProjectState {
   Store& store;
   ObjectStore& objects;
   HostTable hosts;
+  TrustBook trust;
   Feeder feeder;
   OpenResults open_results;
   Leases leases;
@@ -54,6 +56,14 @@ struct ProjectState {
   std::size_t active_host_count();
   bool is_active(HostId host) const;
   bool is_user_active(UserId user) const;  // has such a host
+  // A proven host, or the house's: its results can vouch for others'.
+  bool is_anchor(HostId host) const;
+  bool is_banned(HostId host) const {
+    return hosts.hosts().at(host).mark == HostMark::banned;
+  }
+  bool has_anchor(UserId user) const;  // among its hosts, active
+  // Whether a quorum of this run counts only with an anchor in it.
+  bool needs_anchor(const Run& run) const;
   // Model and live units of a run that goes on; a run with damaged objects
   // shows as paused and is left alone, so that the others can go on.
   void load(TrainingRun& training);

@@ -15,6 +15,20 @@ bool may_report(const Result& result) {
          result.outcome == ResultOutcome::no_reply;
 }
 
+// Its claim's update was received, or it was found in the store.
+bool has_payload(const Result& result) {
+  return result.outcome == ResultOutcome::success &&
+         result.validate_state == ValidateState::init &&
+         result.computed == ComputeOutcome::success;
+}
+
+// Whether the store has an object that this update of a task could be.
+bool is_update_of(const ObjectStore& objects, const TrainingTask& task,
+                  const Hash& update) {
+  return objects.contains(update) &&
+         objects.size_of(update) <= max_update_bytes(task.model);
+}
+
 }  // namespace
 
 ScreenedReport Reports::screen(const OpenResult& open,
@@ -28,18 +42,39 @@ ScreenedReport Reports::screen(const OpenResult& open,
     upload = UploadedUpdate{open.uploaded, open.uploaded_bytes};
   }
   report.rejection = screen_header(
-      {open.id, open.nonce, open.workunit, open.host_key}, *open.task,
-      report.header,
+      {open.id, open.nonce, open.workunit, open.host_key, !open.is_witness},
+      *open.task, report.header,
       verify_header(signed_header, state_.keys.id, open.host_key), upload);
-  if (report.rejection) return report;
-  MappedFile payload;
-  if (upload) payload = state_.objects.map_checked(upload->hash);
-  if (report.header.claim.outcome == ComputeOutcome::success) {
+  if (!report.rejection) screen_payload(open, report);
+  return report;
+}
+
+void Reports::screen_payload(const OpenResult& open,
+                             ScreenedReport& report) const {
+  const Claim& claim = report.header.claim;
+  if (claim.outcome == ComputeOutcome::diverged) {
+    report.rejection = screen_proof(report.header, {});
+    return;
+  }
+  const bool is_uploaded = !open.uploaded.is_zero();
+  if (!is_uploaded && !is_update_of(state_.objects, *open.task, claim.update)) {
+    report.awaits_payload = true;
+    return;
+  }
+  MappedFile payload = state_.objects.map_checked(claim.update);
+  if (is_uploaded) {
     report.rejection = screen_update(open.task->model, payload.bytes());
   }
-  if (!report.rejection)
+  if (!report.rejection) {
     report.rejection = screen_proof(report.header, payload.bytes());
-  return report;
+  }
+  if (report.rejection) return;
+  for (const WaitingWitness& witness :
+       state_.open_results.witnesses(open.workunit)) {
+    if (witness.header.claim.update != claim.update) continue;
+    report.witnesses.emplace(witness.id,
+                             screen_proof(witness.header, payload.bytes()));
+  }
 }
 
 protocol::ReportReply Reports::store(HostId host, ResultId id,
@@ -57,18 +92,63 @@ protocol::ReportReply Reports::store(HostId host, ResultId id,
   result->claim = report.claim;
   state_.leases.end(id);
   state_.open_results.remove(id);
-  if (report.rejection) {
+  std::optional<std::string> rejection = report.rejection;
+  if (state_.hosts.host(host)->mark == HostMark::banned) {
+    rejection = "the host is banned: " + state_.hosts.host(host)->mark_reason;
+  }
+  if (rejection) {
     result->outcome = ResultOutcome::validate_error;
-    validation_.reject(*live, *result, *report.rejection);
+    validation_.reject(*live, *result, *rejection);
   } else {
-    result->outcome = ResultOutcome::success;
-    result->reason.clear();
-    result->update = report.header.claim.update;
-    result->computed = report.header.claim.outcome;
-    state_.feeder.save(*result);
+    keep(*live, *result, report);
   }
   transitioner_.on_reported(unit);
-  return {!report.rejection, report.rejection.value_or("")};
+  return {!rejection, rejection.value_or("")};
+}
+
+void Reports::keep(LiveUnit& live, Result& result,
+                   const ScreenedReport& report) {
+  result.outcome = ResultOutcome::success;
+  result.reason.clear();
+  result.update = report.header.claim.update;
+  result.computed = report.header.claim.outcome;
+  if (report.awaits_payload) {
+    result.validate_state = ValidateState::inconclusive;
+    state_.open_results.add_witness(live.unit.object,
+                                    {result.id, report.header});
+  }
+  state_.feeder.save(result);
+  for (const Result& other : live.results) {
+    if (other.update == result.update && has_payload(other)) {
+      settle_witnesses(live, other, report);
+      return;
+    }
+  }
+}
+
+// The payload that they claim is there.
+void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
+                               const ScreenedReport& report) {
+  for (Result& witness : live.results) {
+    if (witness.validate_state != ValidateState::inconclusive ||
+        witness.update != uploaded.update) {
+      continue;
+    }
+    auto known = report.witnesses.find(witness.id);
+    // One that was reported while this payload was being screened.
+    std::optional<std::string> wrong =
+        known != report.witnesses.end()
+            ? known->second
+            : screen_proof(decode_result_header(witness.header.bytes),
+                           state_.objects.map_checked(uploaded.update).bytes());
+    witness.validate_state = ValidateState::init;
+    if (wrong) {
+      witness.outcome = ResultOutcome::validate_error;
+      validation_.reject_false(live, witness, *wrong);
+    } else {
+      state_.feeder.save(witness);
+    }
+  }
 }
 
 protocol::ReportReply Reports::repeat(HostId host, ResultId id,

@@ -2,6 +2,10 @@
 // them on the writer's. A report is acknowledged after it is durable.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <string>
+
 #include "protocol/native/messages.h"
 #include "server/project_state.h"
 #include "server/transitioner.h"
@@ -15,6 +19,12 @@ struct ScreenedReport {
   ResultHeader header;
   Hash claim;
   std::optional<std::string> rejection;
+  // A witness whose update nobody has uploaded yet: its proof is checked when
+  // the payload comes.
+  bool awaits_payload = false;
+  // Witnesses of the unit that waited for this payload, and what is wrong with
+  // their proofs.
+  std::map<ResultId, std::optional<std::string>> witnesses;
 };
 
 class Reports {
@@ -36,6 +46,11 @@ class Reports {
                                const SignedHeader& signed_header) const;
 
  private:
+  void screen_payload(const OpenResult& open, ScreenedReport& report) const;
+  void keep(LiveUnit& live, Result& result, const ScreenedReport& report);
+  void settle_witnesses(LiveUnit& live, const Result& uploaded,
+                        const ScreenedReport& report);
+
   ProjectState& state_;
   Validation& validation_;
   Transitioner& transitioner_;

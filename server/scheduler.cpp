@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "server/host_draw.h"
+#include "validator/replication.h"
 
 namespace quorate {
 namespace {
@@ -22,6 +23,12 @@ bool holds(const protocol::WorkRequest& request, ResultId id) {
 bool is_late_but_welcome(const LiveUnit& live, const Result& result) {
   return result.outcome == ResultOutcome::no_reply &&
          live.unit.state == WorkunitState::open;
+}
+
+bool has_unsent(const LiveUnit& live) {
+  return std::any_of(
+      live.results.begin(), live.results.end(),
+      [](const Result& r) { return r.server_state == ServerState::unsent; });
 }
 
 // When to ask again a server that is leaving.
@@ -119,9 +126,7 @@ void Scheduler::resend_lost(const Host& host,
     LiveUnit* live = state_.feeder.find_by_result(id);
     std::vector<ObjectRef> objects = objects_of(*live);
     if (objects.empty()) continue;
-    const Result& result = *live->find(id);
-    out.push_back(
-        {id, result.nonce, std::move(objects), state_.settings.lease});
+    out.push_back(assignment_of(*live, *live->find(id), std::move(objects)));
     state_.leases.renew(id, state_.clock.now(), state_.settings.lease,
                         most_time(*live));
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
@@ -131,6 +136,7 @@ void Scheduler::resend_lost(const Host& host,
 void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
                      std::vector<Assignment>& out) {
   if (state_.rests.is_resting(host.id, state_.clock.now())) return;
+  if (state_.is_banned(host.id)) return;
   while (out.size() < request.want &&
          state_.feeder.in_progress(host.id).size() <
              state_.settings.max_results_per_host) {
@@ -158,14 +164,15 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
 Result* Scheduler::unsent_for(const Host& host,
                               const protocol::WorkRequest& request) {
   const Reservations& reservations = state_.reservations;
-  auto suits_host = [&](const LiveUnit& live) {
-    return suits(live.results, host.user_id);
+  auto suits_host = [&](const LiveUnit& live, ResultId result) {
+    return suits(live.results, host.user_id) &&
+           (state_.is_anchor(host.id) || !wants_anchor(live, result));
   };
   for (const std::set<ResultId>* unsent :
        {&reservations.kept_for(host.id), &reservations.anybodys()}) {
     if (Result* result = first_of(*unsent, suits_host)) return result;
   }
-  return first_of(reservations.anybodys(), [&](const LiveUnit& live) {
+  return first_of(reservations.anybodys(), [&](const LiveUnit& live, ResultId) {
     return may_take_again(live, host, request);
   });
 }
@@ -176,7 +183,7 @@ Result* Scheduler::first_of(const std::set<ResultId>& unsent, Suits suits) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     if (state_.run(live->unit.run).run.state != RunState::running) continue;
     if (is_wanted_by_house(live->unit.id)) continue;
-    if (suits(*live)) return live->find(id);
+    if (suits(*live, id)) return live->find(id);
   }
   return nullptr;
 }
@@ -194,7 +201,7 @@ bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
 }
 
 LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {
-  LiveUnit* live = maker_.make(speed_flops);
+  LiveUnit* live = maker_.make(speed_flops, state_.is_anchor(host.id));
   if (live != nullptr) {
     log_debug("unit made", {{"unit", live->unit.id},
                             {"version", live->unit.base_version},
@@ -207,6 +214,7 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
                                           const Host& host) {
   std::vector<ObjectRef> objects = objects_of(live);
   if (objects.empty()) return std::nullopt;
+  result.is_witness = host.id != state_.house_host && is_witness(live);
   result.server_state = ServerState::in_progress;
   result.host = host.id;
   result.user = host.user_id;
@@ -218,11 +226,67 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
   if (host.id != state_.house_host) {
     state_.leases.grant(result.id, state_.clock.now(), state_.settings.lease);
   }
-  state_.open_results.add(
-      {result.id, host.id, host.key, result.nonce, live.unit.object,
-       std::make_shared<const TrainingTask>(live.task), Hash{}});
-  return Assignment{result.id, result.nonce, std::move(objects),
-                    state_.settings.lease};
+  state_.open_results.add(open_result(live, result, host.key));
+  Assignment assignment = assignment_of(live, result, std::move(objects));
+  // Last: it adds results, and `result` is one of them.
+  if (!state_.is_anchor(host.id)) demand_quorum(live);
+  return assignment;
+}
+
+Assignment Scheduler::assignment_of(const LiveUnit&, const Result& result,
+                                    std::vector<ObjectRef> objects) const {
+  return {result.id, result.nonce, std::move(objects), state_.settings.lease,
+          !result.is_witness};
+}
+
+// The unit was made for a proven host, and another has it now.
+void Scheduler::demand_quorum(LiveUnit& live) {
+  const std::uint32_t quorum = state_.run(live.unit.run).run.quorum;
+  if (live.unit.min_quorum >= quorum) return;
+  live.unit.min_quorum = quorum;
+  live.unit.target_results = quorum;
+  state_.feeder.save(live);
+  Instances now = count_instances(live.results);
+  const std::uint32_t alive = now.outstanding() + now.undecided;
+  if (alive >= quorum) return;
+  for (ResultId id : state_.feeder.add_results(live, quorum - alive)) {
+    reserve(live, id);
+  }
+}
+
+// One payload of a claim is enough; of a claim that is disputed everybody's is
+// wanted.
+bool Scheduler::is_witness(const LiveUnit& live) const {
+  const Hash* claim = nullptr;
+  bool has_uploader = false;
+  for (const Result& other : live.results) {
+    const bool is_reported = other.outcome == ResultOutcome::success;
+    if (is_reported && claim != nullptr && *claim != other.claim) return false;
+    if (is_reported) claim = &other.claim;
+    const bool is_there =
+        is_reported || other.server_state == ServerState::in_progress;
+    if (is_there && !other.is_witness) has_uploader = true;
+  }
+  return has_uploader;
+}
+
+// Whether this result has to be an anchor's: none of the unit's others is, and
+// no other is still to be drawn.
+bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
+  if (!state_.needs_anchor(state_.run(live.unit.run).run)) return false;
+  bool others_have_it = false;
+  bool is_only_one = true;
+  for (const Result& other : live.results) {
+    if (other.id == result) continue;
+    is_only_one = false;
+    std::optional<HostId> kept = state_.reservations.host(other.id);
+    const bool is_there = other.outcome == ResultOutcome::success ||
+                          other.server_state == ServerState::in_progress;
+    if (kept && state_.is_anchor(*kept)) others_have_it = true;
+    if (is_there && state_.is_anchor(other.host)) others_have_it = true;
+  }
+  // The first result of a unit is anybody's: its partners are drawn later.
+  return !others_have_it && !is_only_one;
 }
 
 // Empty if one of them is missing: the run is to be paused for it.
@@ -241,20 +305,28 @@ std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
 }
 
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
-  std::optional<HostId> host = draw_host_for(state_, live, result, waiting_);
+  const bool anchor = wants_anchor(live, result);
+  std::optional<HostId> host =
+      draw_host_for(state_, live, result, waiting_, anchor);
   is_awake_ = true;
   if (!host) {
     state_.reservations.release(result);
+    if (anchor && state_.settings.house_workers > 0) wants_house(live.unit.id);
     return;
   }
-  state_.reservations.keep(result, *host,
-                           state_.clock.now() + state_.settings.reservation);
+  // An anchor is drawn once: were it drawn again whenever it is slow to come,
+  // those who wait idle for it would be favoured.
+  state_.reservations.keep(
+      result, *host,
+      state_.clock.now() +
+          (anchor ? state_.settings.lease : state_.settings.reservation));
 }
 
-bool Scheduler::has_volunteer_for(const LiveUnit& live) const {
+bool Scheduler::has_volunteer_for(const LiveUnit& live, bool anchor) const {
   const std::vector<UserId>& users = state_.hosts.volunteers();
   return std::any_of(users.begin(), users.end(), [&](UserId user) {
-    return suits(live.results, user) && state_.is_user_active(user);
+    return suits(live.results, user) && state_.is_user_active(user) &&
+           (!anchor || state_.has_anchor(user));
   });
 }
 
@@ -280,7 +352,13 @@ void Scheduler::tick() {
   Instant now = state_.clock.now();
   for (ResultId id : state_.reservations.take_expired(now)) {
     LiveUnit* live = state_.feeder.find_by_result(id);
-    if (live != nullptr) reserve(*live, id);
+    if (live == nullptr) continue;
+    if (wants_anchor(*live, id) && state_.settings.house_workers > 0) {
+      state_.reservations.release(id);
+      wants_house(live->unit.id);
+    } else {
+      reserve(*live, id);
+    }
   }
   std::vector<HostId> late;
   for (const auto& [id, waiting] : waiting_) {
@@ -323,24 +401,40 @@ std::optional<Assignment> Scheduler::work_for_house() {
 }
 
 LiveUnit* Scheduler::house_unit() {
-  auto has_unsent = [](const LiveUnit& live) {
-    return std::any_of(
-        live.results.begin(), live.results.end(),
-        [](const Result& r) { return r.server_state == ServerState::unsent; });
-  };
-  for (WorkunitId id :
-       std::vector<WorkunitId>(house_units_.begin(), house_units_.end())) {
-    LiveUnit* live = state_.feeder.find(id);
-    house_units_.erase(id);
-    if (live != nullptr && has_unsent(*live)) return live;
-  }
+  if (LiveUnit* live = most_wanted()) return live;
   if (!is_house_needed()) return nullptr;
   for (ResultId id : state_.feeder.unsent()) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     bool runs = state_.run(live->unit.run).run.state == RunState::running;
     if (runs && suits(live->results, kHouseUser)) return live;
   }
-  return state_.active_hosts().empty() ? maker_.make(0) : nullptr;
+  return state_.active_hosts().empty() ? maker_.make(0, true) : nullptr;
+}
+
+// Of the units that wait for a house worker, that of the hosts with the best
+// record: so checks come first, and of many new hosts one is soon proven, who
+// then vouches for the others.
+LiveUnit* Scheduler::most_wanted() {
+  LiveUnit* best = nullptr;
+  std::uint64_t most = 0;
+  for (auto id = house_units_.begin(); id != house_units_.end();) {
+    LiveUnit* live = state_.feeder.find(*id);
+    if (live == nullptr || !has_unsent(*live)) {
+      id = house_units_.erase(id);
+      continue;
+    }
+    ++id;
+    if (state_.run(live->unit.run).run.state != RunState::running) continue;
+    std::uint64_t record = 0;
+    for (const Result& result : live->results) {
+      record = std::max(record, state_.trust.validated(result.host));
+    }
+    if (best != nullptr && record <= most) continue;
+    best = live;
+    most = record;
+  }
+  if (best != nullptr) house_units_.erase(best->unit.id);
+  return best;
 }
 
 bool Scheduler::is_house_needed() const {

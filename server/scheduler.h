@@ -41,11 +41,13 @@ class Scheduler {
     return house_units_.contains(unit);
   }
 
-  // Draws a host for an unsent result and keeps it for that host; with nobody
-  // to draw, whoever suits and asks first gets it.
+  // Draws a host for an unsent result and keeps it for that host. With nobody
+  // to draw, a house worker gets it if it has to be an anchor's; else whoever
+  // suits and asks first.
   void reserve(LiveUnit& live, ResultId result);
-  // Whether some active volunteer may compute another result of this unit.
-  bool has_volunteer_for(const LiveUnit& live) const;
+  // Whether some active volunteer may compute another result of this unit; with
+  // anchor, one whose host is proven.
+  bool has_volunteer_for(const LiveUnit& live, bool anchor = false) const;
 
   // There may be work now for hosts that wait.
   void wake() { is_awake_ = true; }
@@ -66,16 +68,22 @@ class Scheduler {
   void resend_lost(const Host& host, const protocol::WorkRequest& request,
                    std::vector<Assignment>& out);
   Result* unsent_for(const Host& host, const protocol::WorkRequest& request);
-  template <class Suits>
+  template <class Suits>  // of a unit and its unsent result
   Result* first_of(const std::set<ResultId>& unsent, Suits suits);
   bool may_take_again(const LiveUnit& live, const Host& host,
                       const protocol::WorkRequest& request) const;
   LiveUnit* make_unit(const Host& host, double speed_flops);
+  void demand_quorum(LiveUnit& live);
+  bool is_witness(const LiveUnit& live) const;
+  bool wants_anchor(const LiveUnit& live, ResultId result) const;
+  Assignment assignment_of(const LiveUnit& live, const Result& result,
+                           std::vector<ObjectRef> objects) const;
   std::optional<Assignment> send(LiveUnit& live, Result& result,
                                  const Host& host);
   std::vector<ObjectRef> objects_of(const LiveUnit& live);
   void serve_each_waiting();
   LiveUnit* house_unit();
+  LiveUnit* most_wanted();
   bool is_house_needed() const;
   void answer_later(Answer answer, protocol::WorkReply reply);
 

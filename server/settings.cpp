@@ -109,6 +109,21 @@ Entry seconds(std::string name, Seconds ServerSettings::*member, double least,
           fmt::format("a number of seconds from {} to {}", least, most)};
 }
 
+Entry share(std::string name, double ServerSettings::*member,
+            std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= 0 && *value <= 1)) return false;
+            s.*member = *value;
+            return true;
+          },
+          "a number from 0 to 1"};
+}
+
 std::vector<Entry> entries() {
   using S = ServerSettings;
   return {
@@ -152,6 +167,18 @@ std::vector<Entry> entries() {
              "Results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
              "Uploads are refused when less is free, in MiB."),
+      number("trust_proven_after", &S::trust_proven_after, 0, 1000000,
+             "Units of a host that somebody trusted must have computed too "
+             "before the host is proven: from then on its word is enough; 0: "
+             "no host ever is, unless the operator trusts it."),
+      share("trust_spot_check", &S::trust_spot_check,
+            "Share of a proven host's units that a house worker computes too."),
+      number("trust_ban_after", &S::trust_ban_after, 1, 1000000,
+             "False results after which a host is banned."),
+      flag("trust_anchor", &S::trust_anchor,
+           "A quorum counts only with a proven host or a house worker in it. "
+           "With false, users who agree are believed, although accounts are "
+           "free."),
       number("house_workers", &S::house_workers, 0, kMostHouseWorkers,
              "Trusted workers that the server starts: they evaluate, break "
              "ties, and compute when nobody else does."),

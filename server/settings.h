@@ -44,6 +44,12 @@ struct ServerSettings {
   // Uploads are refused when the disk has less than this left.
   std::uint64_t disk_reserve_mb = 512;
 
+  // See validator/trust.h.
+  std::uint32_t trust_proven_after = 20;
+  double trust_spot_check = 0.05;
+  std::uint32_t trust_ban_after = 3;
+  bool trust_anchor = true;
+
   std::uint32_t house_workers = 1;
   std::uint32_t house_threads = 1;
   // A version is published and evaluated when both have passed since the last.

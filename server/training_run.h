@@ -65,6 +65,14 @@ struct TrainingRun {
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
 
+  // Assimilated units that are to be rechecked, and those that are to be
+  // revoked: see server/rechecks. The run does not end before both are empty.
+  std::set<WorkunitId> to_recheck;
+  std::set<WorkunitId> to_revoke;
+  // The model is being rebuilt without what is to be revoked: nothing is taken
+  // in meanwhile.
+  bool is_revising = false;
+
   // What the transitioner found of an object that units need, until the run was
   // paused for it; empty: nothing.
   std::string damage;

@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "base/crypto.h"
 #include "base/error.h"
 #include "server/sealed_tasks.h"
 #include "validator/replication.h"
+#include "validator/trust.h"
 
 namespace quorate {
 namespace {
@@ -111,28 +113,55 @@ void Transitioner::advance(LiveUnit& live) {
 }
 
 void Transitioner::advance_open(LiveUnit& live) {
-  QuorumDecision decision =
-      decide_quorum(replicas_of(live), live.unit.min_quorum);
+  QuorumDecision decision = decide(live);
+  if (decision.decided() && draws_check(live, decision)) {
+    begin_check(live);
+    decision = decide(live);
+  }
   if (decision.decided() && needs_house(live, decision)) {
     ask_house(live);
   } else if (decision.decided()) {
+    state_.open_results.forget_witnesses(live.unit.object);
     validation_.apply(live, decision);
     take_back_unsent(live);
   } else if (is_late(live)) {
     if (!has_in_progress(live)) cancel(live);
   } else {
-    replicate(live, decision.missing);
+    replicate(live, decision);
   }
 }
 
-// That training diverged stops the run, so volunteers' word is not enough for
-// it where there is another.
-bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
-  if (state_.settings.house_workers == 0 ||
-      live.find(decision.canonical)->computed != ComputeOutcome::diverged) {
-    return false;
+QuorumDecision Transitioner::decide(const LiveUnit& live) {
+  return decide_quorum(replicas_of(state_, live), quorum_rule(state_, live));
+}
+
+// One who is believed alone is checked now and then, by a draw that nobody can
+// foresee: its result is in already.
+bool Transitioner::draws_check(LiveUnit& live, const QuorumDecision& decision) {
+  return live.unit.check == UnitCheck::none && decision.valid.size() == 1 &&
+         live.find(decision.canonical)->user != kHouseUser &&
+         quorate::draws_check(state_.trust.policy(), secret_random_u64());
+}
+
+void Transitioner::begin_check(LiveUnit& live) {
+  live.unit.check = UnitCheck::spot;
+  if (state_.settings.house_workers == 0) {
+    // Another volunteer is the next best.
+    live.unit.min_quorum = 2;
+    live.unit.target_results = 2;
   }
-  return std::none_of(live.results.begin(), live.results.end(),
+  state_.feeder.save(live);
+}
+
+// A drawn check; and that training diverged stops the run, so volunteers' word
+// is not enough for it where there is another.
+bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
+  if (state_.settings.house_workers == 0) return false;
+  const bool is_wanted =
+      live.unit.check == UnitCheck::spot ||
+      live.find(decision.canonical)->computed == ComputeOutcome::diverged;
+  return is_wanted &&
+         std::none_of(live.results.begin(), live.results.end(),
                       [](const Result& result) {
                         return result.user == kHouseUser &&
                                result.server_state == ServerState::over;
@@ -148,10 +177,11 @@ void Transitioner::ask_house(LiveUnit& live) {
   scheduler_.wants_house(live.unit.id);
 }
 
-void Transitioner::replicate(LiveUnit& live, std::uint32_t missing) {
+void Transitioner::replicate(LiveUnit& live, const QuorumDecision& quorum) {
   ReplicationDecision wanted = more_results_wanted(
-      live.unit, count_instances(live.results), missing,
-      scheduler_.has_volunteer_for(live), state_.settings.house_workers > 0);
+      live.unit, count_instances(live.results), quorum,
+      scheduler_.has_volunteer_for(live, quorum.wants_anchor),
+      state_.settings.house_workers > 0);
   if (!wanted.failure.empty()) {
     live.unit.state = WorkunitState::failed;
     state_.feeder.save(live);
@@ -214,7 +244,7 @@ bool Transitioner::is_late(const LiveUnit& live) {
 
 void Transitioner::close_late(LiveUnit& live) {
   take_back_unsent(live);
-  bool has_report = !replicas_of(live).empty();
+  bool has_report = !replicas_of(state_, live).empty();
   if (has_report && has_in_progress(live)) return;  // may still be credited
   cancel(live);
   drop_if_done(live);

@@ -47,9 +47,12 @@ class Transitioner {
   void look_for_damage(const LiveUnit& live);
   void advance(LiveUnit& live);
   void advance_open(LiveUnit& live);
+  QuorumDecision decide(const LiveUnit& live);
+  bool draws_check(LiveUnit& live, const QuorumDecision& decision);
+  void begin_check(LiveUnit& live);
   bool needs_house(LiveUnit& live, const QuorumDecision& decision);
   void ask_house(LiveUnit& live);
-  void replicate(LiveUnit& live, std::uint32_t missing);
+  void replicate(LiveUnit& live, const QuorumDecision& quorum);
   void take_back(Result& result, ResultOutcome outcome,
                  const std::string& reason);
   void take_back_unsent(LiveUnit& live);

@@ -59,10 +59,10 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
 
 }  // namespace
 
-LiveUnit* UnitMaker::make(double speed_flops) {
+LiveUnit* UnitMaker::make(double speed_flops, bool proven) {
   for (auto& [key, training] : state_.runs) {
     if (!may_make(training)) continue;
-    if (LiveUnit* live = make_for(training, speed_flops)) return live;
+    if (LiveUnit* live = make_for(training, speed_flops, proven)) return live;
   }
   return nullptr;
 }
@@ -81,7 +81,8 @@ bool UnitMaker::may_make(TrainingRun& training) {
   return cursor.round_made < cursor.round_units;
 }
 
-LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops) {
+LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops,
+                              bool proven) {
   std::optional<NextUnit> next =
       next_unit(training.run, training.shards, training.cursor, speed_flops);
   if (!next) return nullptr;
@@ -91,6 +92,7 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops) {
                       state_.keys.project);
   Workunit unit =
       make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
+  if (proven) unit.min_quorum = unit.target_results = 1;
   training.cursor = next->after;
   state_.store.update_cursor(training.run.key, training.cursor);
   LiveUnit& live = state_.feeder.add_unit(std::move(unit), std::move(task),

@@ -13,11 +13,11 @@ class UnitMaker {
   // Makes the next unit of some run for a host of this speed, or returns
   // nullptr: no run is running, all samples are handed out, a round waits for
   // its results. The unit has as many unsent results as its quorum.
-  LiveUnit* make(double speed_flops);
+  LiveUnit* make(double speed_flops, bool proven);
 
  private:
   bool may_make(TrainingRun& training);
-  LiveUnit* make_for(TrainingRun& training, double speed_flops);
+  LiveUnit* make_for(TrainingRun& training, double speed_flops, bool proven);
 
   ProjectState& state_;
 };

@@ -33,19 +33,50 @@ void note_time(TrainingRun& training, const Result& result) {
       typical == Seconds(0) ? took : (1 - kWeight) * typical + kWeight * took;
 }
 
+// Reported, screened and not yet judged; inconclusive is a witness whose proof
+// waits for the payload.
+bool may_count(const Result& result) {
+  return result.outcome == ResultOutcome::success &&
+         (result.validate_state == ValidateState::init ||
+          result.validate_state == ValidateState::inconclusive);
+}
+
+bool is_valid_of_house(LiveUnit& live, const QuorumDecision& decision) {
+  return std::any_of(
+      decision.valid.begin(), decision.valid.end(),
+      [&](ResultId id) { return live.find(id)->user == kHouseUser; });
+}
+
+bool has_anchor(LiveUnit& live, const QuorumDecision& decision) {
+  return std::any_of(decision.valid.begin(), decision.valid.end(),
+                     [&](ResultId id) { return live.find(id)->was_anchor; });
+}
+
 }  // namespace
 
-std::vector<Replica> replicas_of(const LiveUnit& live) {
+std::vector<Replica> replicas_of(const ProjectState& state,
+                                 const LiveUnit& live) {
   std::vector<Replica> replicas;
   for (const Result& result : live.results) {
-    if (result.outcome == ResultOutcome::success &&
-        (result.validate_state == ValidateState::init ||
-         result.validate_state == ValidateState::inconclusive)) {
-      replicas.push_back(
-          {result.id, result.user, result.user == kHouseUser, result.claim});
-    }
+    if (!may_count(result)) continue;
+    Replica replica;
+    replica.id = result.id;
+    replica.user = result.user;
+    replica.house = result.user == kHouseUser;
+    replica.anchor =
+        state.trust.standing(state.hosts.hosts().at(result.host),
+                             decode_result_header(result.header.bytes)) ==
+        Standing::proven;
+    replica.has_payload = result.validate_state == ValidateState::init;
+    replica.claim = result.claim;
+    replicas.push_back(replica);
   }
   return replicas;
+}
+
+QuorumRule quorum_rule(ProjectState& state, const LiveUnit& live) {
+  return {live.unit.min_quorum,
+          state.needs_anchor(state.run(live.unit.run).run)};
 }
 
 void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
@@ -61,15 +92,44 @@ void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
     live.unit.state =
         is_late ? WorkunitState::credited : WorkunitState::validated;
   }
+  for (const Replica& replica : replicas_of(state_, live)) {
+    live.find(replica.id)->was_anchor = replica.anchor;
+  }
+  if (is_valid_of_house(live, decision)) live.unit.check = UnitCheck::sound;
   state_.feeder.save(live);
   for (ResultId id : decision.valid) grant(live, *live.find(id));
+  credit_trust(live, decision);
+  const bool is_known_false = has_anchor(live, decision);
   for (ResultId id : decision.invalid) {
-    reject(live, *live.find(id),
-           fmt::format("disagrees with result {}, on which {} agree",
-                       decision.canonical, decision.valid.size()));
+    Result& result = *live.find(id);
+    std::string reason =
+        fmt::format("disagrees with result {}, on which {} agree",
+                    decision.canonical, decision.valid.size());
+    if (is_known_false) {
+      reject_false(live, result, reason);
+    } else {
+      reject(live, result, reason);
+    }
   }
   state_.activity.add_closed(live.unit.run,
                              closed_unit(live, state_.clock.unix_ms()));
+}
+
+// Trust grows with what somebody trusted computed too; where the operator wants
+// no anchors, with what any other user did.
+void Validation::credit_trust(LiveUnit& live, const QuorumDecision& decision) {
+  const bool any_vouches = !state_.trust.policy().anchor;
+  for (ResultId id : decision.valid) {
+    const Result& result = *live.find(id);
+    if (result.user == kHouseUser) continue;
+    const bool is_vouched = std::any_of(
+        decision.valid.begin(), decision.valid.end(), [&](ResultId other) {
+          const Result& voucher = *live.find(other);
+          return voucher.user != result.user &&
+                 (voucher.was_anchor || any_vouches);
+        });
+    if (is_vouched) consequences_.on_vouched(result);
+  }
 }
 
 void Validation::judge_late(LiveUnit& live, Result& result) {
@@ -95,6 +155,14 @@ void Validation::grant(const LiveUnit& live, Result& result) {
   state_.feeder.save(result);
   ++state_.hosts.host(result.host)->valid;
   state_.hosts.add_credit(result.host, result.credit);
+}
+
+void Validation::reject_false(LiveUnit& live, Result& result,
+                              const std::string& reason) {
+  reject(live, result, reason);
+  consequences_.on_false(result.host, result.run,
+                         fmt::format("result {} of unit {}: {}", result.id,
+                                     live.unit.unit_index, reason));
 }
 
 void Validation::reject(LiveUnit& live, Result& result,

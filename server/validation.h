@@ -2,6 +2,7 @@
 // Used by the writer's thread only.
 #pragma once
 
+#include "server/consequences.h"
 #include "server/project_state.h"
 #include "validator/quorum.h"
 
@@ -9,7 +10,8 @@ namespace quorate {
 
 class Validation {
  public:
-  explicit Validation(ProjectState& state) : state_(state) {}
+  explicit Validation(ProjectState& state)
+      : state_(state), consequences_(state) {}
 
   // A quorum was reached: the unit gets its canonical result and its next
   // state, every judged result its mark.
@@ -19,15 +21,21 @@ class Validation {
   // Marks a result invalid, with the reason; also one that screening keeps out
   // of every quorum.
   void reject(LiveUnit& live, Result& result, const std::string& reason);
+  // The same, with the consequences of a false result for its host.
+  void reject_false(LiveUnit& live, Result& result, const std::string& reason);
 
  private:
   void grant(const LiveUnit& live, Result& result);
+  void credit_trust(LiveUnit& live, const QuorumDecision& decision);
 
   ProjectState& state_;
+  Consequences consequences_;
 };
 
 // The results of a unit that may make a quorum: reported, screened and not yet
 // judged, oldest first.
-std::vector<Replica> replicas_of(const LiveUnit& live);
+std::vector<Replica> replicas_of(const ProjectState& state,
+                                 const LiveUnit& live);
+QuorumRule quorum_rule(ProjectState& state, const LiveUnit& live);
 
 }  // namespace quorate

@@ -13,6 +13,8 @@ namespace {
 struct Camp {
   std::set<UserId> users;
   ResultId lowest = 0;
+  bool has_anchor = false;
+  bool has_payload = false;
 };
 
 std::map<Hash, Camp> camps_of(std::span<const Replica> replicas) {
@@ -20,9 +22,20 @@ std::map<Hash, Camp> camps_of(std::span<const Replica> replicas) {
   for (const Replica& replica : replicas) {
     Camp& camp = camps[replica.claim];
     camp.users.insert(replica.user);
+    camp.has_anchor |= replica.anchor;
+    camp.has_payload |= replica.has_payload;
     if (camp.lowest == 0 || replica.id < camp.lowest) camp.lowest = replica.id;
   }
   return camps;
+}
+
+// Agreeing results that the camp lacks; 0: it wins.
+std::uint32_t missing_of(const Camp& camp, const QuorumRule& rule) {
+  const auto users = static_cast<std::uint32_t>(camp.users.size());
+  if (users < rule.min_quorum) return rule.min_quorum - users;
+  const bool is_whole =
+      camp.has_payload && (camp.has_anchor || !rule.needs_anchor);
+  return is_whole ? 0 : 1;
 }
 
 QuorumDecision decided_for(const Hash& claim,
@@ -31,17 +44,34 @@ QuorumDecision decided_for(const Hash& claim,
   for (const Replica& replica : replicas) {
     const bool agrees = replica.claim == claim;
     (agrees ? decision.valid : decision.invalid).push_back(replica.id);
+    const bool is_first =
+        decision.canonical == 0 || replica.id < decision.canonical;
+    if (agrees && replica.has_payload && is_first) {
+      decision.canonical = replica.id;
+    }
   }
-  decision.canonical =
-      *std::min_element(decision.valid.begin(), decision.valid.end());
+  decision.is_disputed = !decision.invalid.empty();
+  return decision;
+}
+
+QuorumDecision undecided(const std::map<Hash, Camp>& camps,
+                         const QuorumRule& rule) {
+  QuorumDecision decision;
+  decision.missing = rule.min_quorum;
+  decision.wants_anchor = rule.needs_anchor;
+  decision.is_disputed = camps.size() > 1;
+  for (const auto& [claim, camp] : camps) {
+    decision.missing = std::min(decision.missing, missing_of(camp, rule));
+    if (camp.has_anchor) decision.wants_anchor = false;
+  }
   return decision;
 }
 
 }  // namespace
 
 QuorumDecision decide_quorum(std::span<const Replica> replicas,
-                             std::uint32_t min_quorum) {
-  check(min_quorum >= 1, "a quorum has at least one member");
+                             const QuorumRule& rule) {
+  check(rule.min_quorum >= 1, "a quorum has at least one member");
   const auto house = std::find_if(replicas.begin(), replicas.end(),
                                   [](const Replica& r) { return r.house; });
   if (house != replicas.end()) return decided_for(house->claim, replicas);
@@ -49,19 +79,15 @@ QuorumDecision decide_quorum(std::span<const Replica> replicas,
   const std::map<Hash, Camp> camps = camps_of(replicas);
   const Hash* winner = nullptr;
   ResultId winner_lowest = 0;
-  std::size_t most_users = 0;
   for (const auto& [claim, camp] : camps) {
-    most_users = std::max(most_users, camp.users.size());
-    if (camp.users.size() < min_quorum) continue;
+    if (missing_of(camp, rule) > 0) continue;
     if (winner == nullptr || camp.lowest < winner_lowest) {
       winner = &claim;
       winner_lowest = camp.lowest;
     }
   }
   if (winner != nullptr) return decided_for(*winner, replicas);
-  QuorumDecision undecided;
-  undecided.missing = min_quorum - static_cast<std::uint32_t>(most_users);
-  return undecided;
+  return undecided(camps, rule);
 }
 
 }  // namespace quorate

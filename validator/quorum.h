@@ -16,8 +16,17 @@ namespace quorate {
 struct Replica {
   ResultId id = 0;
   UserId user = 0;
-  bool house = false;  // computed by a worker that the operator trusts
-  Hash claim;          // claim_hash() of its header
+  bool house = false;   // computed by a worker that the operator trusts
+  bool anchor = false;  // house, or of a proven host: see validator/trust
+  // Its payload is stored, or it has none (the training diverged).
+  bool has_payload = true;
+  Hash claim;  // claim_hash() of its header
+};
+
+struct QuorumRule {
+  std::uint32_t min_quorum = 1;  // different users
+  // One member at least is an anchor: free keys must not vouch for each other.
+  bool needs_anchor = false;
 };
 
 struct QuorumDecision {
@@ -25,6 +34,10 @@ struct QuorumDecision {
   ResultId canonical = 0;
   // Undecided: at least this many more agreeing results are needed.
   std::uint32_t missing = 0;
+  // Undecided: one of the missing must be an anchor.
+  bool wants_anchor = false;
+  // More than one claim was made.
+  bool is_disputed = false;
   // Decided: every replica is in one of the two, in the order given.
   std::vector<ResultId> valid;    // same claim as the canonical result
   std::vector<ResultId> invalid;  // another claim
@@ -34,11 +47,12 @@ struct QuorumDecision {
 
 // The verdict on `replicas`, the results of one workunit, oldest first.
 // A house worker's claim decides at once (of several, the oldest). Otherwise a
-// claim needs min_quorum (at least 1) different users: however many results of
-// one user agree, they count once, because one person owns them all. Should two
-// claims have enough, that with the lowest result id wins. The canonical result
-// is the one with the lowest id among the valid.
+// claim needs min_quorum (at least 1) different users, an anchor if the rule
+// says so, and a payload: however many results of one user agree, they count
+// once, because one person owns them all. Should two claims have enough, that
+// with the lowest result id wins. The canonical result is the one with the
+// lowest id among the valid that have a payload.
 QuorumDecision decide_quorum(std::span<const Replica> replicas,
-                             std::uint32_t min_quorum);
+                             const QuorumRule& rule);
 
 }  // namespace quorate

@@ -62,7 +62,7 @@ Instances count_instances(std::span<const Result> results) {
 
 ReplicationDecision more_results_wanted(const Workunit& unit,
                                         const Instances& instances,
-                                        std::uint32_t missing,
+                                        const QuorumDecision& quorum,
                                         bool volunteer_eligible,
                                         bool has_house) {
   ReplicationDecision decision;
@@ -81,17 +81,16 @@ ReplicationDecision more_results_wanted(const Workunit& unit,
   const std::uint32_t room =
       short_of(unit.max_total_results, instances.total());
   // A house worker's result would have decided: these are all volunteers'.
-  const bool dispute =
-      missing > 0 && instances.undecided >= unit.min_quorum + kSpareReplicas;
+  const bool dispute = has_house && quorum.is_disputed;
 
-  decision.create = instances_short(unit, instances, missing);
+  decision.create = instances_short(unit, instances, quorum.missing);
   if (dispute && !house_is_on_it && instances.unsent == 0) {
     decision.create = std::max(decision.create, 1U);
   }
   const bool last_chance = decision.create >= room;
   decision.create = std::min(decision.create, room);
   const std::uint32_t unsent = instances.unsent + decision.create;
-  if (unsent + instances.in_progress == 0 && missing > 0) {
+  if (unsent + instances.in_progress == 0 && quorum.missing > 0) {
     decision.failure = fmt::format(
         "{} results were made, {} are allowed, and no {} of them agree",
         instances.total(), unit.max_total_results, unit.min_quorum);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "validator/quorum.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -42,26 +43,21 @@ struct ReplicationDecision {
   bool operator==(const ReplicationDecision&) const = default;
 };
 
-// Volunteers' results beyond the quorum, all in disagreement, after which a
-// house worker breaks the tie: each further one costs a whole replica, and a
-// workunit that two spare replicas did not settle is under attack or runs on
-// broken devices.
-inline constexpr std::uint32_t kSpareReplicas = 2;
-
 // What an open workunit needs next.
-// missing: QuorumDecision::missing of its undecided results.
-// volunteer_eligible: a host that may compute it (of a user that has not yet)
-// has been active lately.
+// quorum: the undecided one of its results.
+// volunteer_eligible: a host that may compute it (of a user that has not yet,
+// proven if it takes an anchor) has been active lately.
 // has_house: the project has house workers.
 // Keeps target_results instances alive and at least `missing` of them
-// outstanding; never more than max_total_results in all. The last one allowed
-// goes to a house worker. After more than max_error_results errors volunteers
+// outstanding; never more than max_total_results in all. When results disagree
+// a house worker is the referee, and the last one allowed goes to one as well.
+// After more than max_error_results errors volunteers
 // get it no more: a house worker computes it, so that nobody can have a run's
 // data left out by failing. Without one, or when that fails too, the unit
 // fails; so it does when nothing is outstanding and nothing more may be made.
 ReplicationDecision more_results_wanted(const Workunit& unit,
                                         const Instances& instances,
-                                        std::uint32_t missing,
+                                        const QuorumDecision& quorum,
                                         bool volunteer_eligible,
                                         bool has_house);
 

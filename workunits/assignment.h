@@ -30,6 +30,8 @@ struct Assignment {
   std::vector<ObjectRef> objects;
   // How long the host may be silent before the result goes to another.
   Seconds lease{0};
+  // False: a witness, who reports without sending its update.
+  bool upload = true;
 };
 
 }  // namespace quorate

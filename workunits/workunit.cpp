@@ -84,4 +84,22 @@ std::string_view name_of(ValidateState state) {
   return "unknown";
 }
 
+std::string_view name_of(UnitCheck check) {
+  switch (check) {
+    case UnitCheck::none:
+      return "none";
+    case UnitCheck::spot:
+      return "spot";
+    case UnitCheck::recheck:
+      return "recheck";
+    case UnitCheck::sound:
+      return "sound";
+    case UnitCheck::unsound:
+      return "unsound";
+    case UnitCheck::revoked:
+      return "revoked";
+  }
+  return "unknown";
+}
+
 }  // namespace quorate

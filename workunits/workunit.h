@@ -32,6 +32,14 @@ struct User {
 // The user that house workers belong to.
 inline constexpr UserId kHouseUser = 1;
 
+// What is known of a host beside its record; see validator/trust.
+enum class HostMark {
+  none = 0,
+  trusted = 1,  // the operator vouches for it
+  watched = 2,  // a result of it was false
+  banned = 3,   // gets no work, and none of its reports count
+};
+
 struct Host {
   HostId id = 0;
   UserId user_id = 0;
@@ -47,6 +55,18 @@ struct Host {
   double credit = 0;
   Millis created = 0;
   Millis last_seen = 0;
+  HostMark mark = HostMark::none;
+  std::string mark_reason;          // in words
+  std::uint64_t false_results = 0;  // since it joined or was pardoned
+};
+
+// What one device of a host, with one version of the arithmetic, has shown.
+struct DeviceRecord {
+  HostId host = 0;
+  std::string device;  // as result headers name it
+  std::uint32_t arithmetic = 0;
+  // Results that somebody trusted computed too, since the last false one.
+  std::uint64_t validated = 0;
 };
 
 enum class RunState { running, paused, finished, stopped };
@@ -98,6 +118,16 @@ enum class WorkunitState {
   failed,     // too many errors or results without agreement
 };
 
+// Whether a trusted worker computes a unit again, and what it found.
+enum class UnitCheck {
+  none = 0,
+  spot = 1,     // drawn: decided only with a house worker's result
+  recheck = 2,  // assimilated; a member's other work was false since
+  sound = 3,    // rechecked: the same claim
+  unsound = 4,  // another claim: to be revoked
+  revoked = 5,  // its update is out of the model
+};
+
 struct Workunit {
   WorkunitId id = 0;
   RunKey run = 0;
@@ -117,6 +147,7 @@ struct Workunit {
   WorkunitState state = WorkunitState::open;
   ResultId canonical_result = 0;
   Millis created = 0;
+  UnitCheck check = UnitCheck::none;
 };
 
 // BOINC's RESULT_SERVER_STATE.
@@ -152,6 +183,10 @@ struct Result {
   HostId host = 0;
   UserId user = 0;
   Nonce nonce;
+  // Sends a header with a proof, no payload: another result of the unit has it.
+  bool is_witness = false;
+  // When its unit was decided it came from a proven host or a house worker.
+  bool was_anchor = false;
   Hash update;  // object; zero until reported
   Hash claim;   // claim_hash; zero until reported
   ComputeOutcome computed = ComputeOutcome::success;
@@ -188,5 +223,6 @@ std::string_view name_of(WorkunitState state);
 std::string_view name_of(ServerState state);
 std::string_view name_of(ResultOutcome outcome);
 std::string_view name_of(ValidateState state);
+std::string_view name_of(UnitCheck check);
 
 }  // namespace quorate

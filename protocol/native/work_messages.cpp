@@ -45,10 +45,12 @@ Json to_json(const Assignment& assignment) {
                        {"hash", object.hash.hex()},
                        {"size", object.size}});
   }
-  return {{"result", assignment.result},
-          {"nonce", assignment.nonce.hex()},
-          {"objects", std::move(objects)},
-          {"lease", assignment.lease.count()}};
+  Json json = {{"result", assignment.result},
+               {"nonce", assignment.nonce.hex()},
+               {"objects", std::move(objects)},
+               {"lease", assignment.lease.count()}};
+  if (!assignment.upload) json["upload"] = false;
+  return json;
 }
 
 Assignment read_assignment(const JsonValue& value) {
@@ -61,6 +63,9 @@ Assignment read_assignment(const JsonValue& value) {
                                   item.at("size").integer(kMaxId)});
   }
   assignment.lease = value.at("lease").seconds(kMaxSeconds);
+  if (auto upload = value.find("upload")) {
+    assignment.upload = upload->boolean();
+  }
   return assignment;
 }
 

@@ -71,6 +71,9 @@ class Store {
   virtual void update_hosts(std::span<const Host> hosts) = 0;
   virtual std::optional<Host> host_by_key(const PublicKey& key) = 0;
   virtual std::vector<Host> hosts() = 0;
+  virtual void replace_device_records(
+      std::span<const DeviceRecord> records) = 0;
+  virtual std::vector<DeviceRecord> device_records() = 0;
   virtual std::vector<HostShare> shares_of(HostId host) = 0;  // by run
 
   virtual RunKey insert_run(const Run& run, const RunCursor& cursor) = 0;
@@ -88,6 +91,14 @@ class Store {
   virtual std::vector<Workunit> live_workunits() = 0;
   virtual std::optional<Workunit> workunit(WorkunitId id) = 0;
   virtual std::vector<Workunit> workunits(RunKey run, const Page& page) = 0;
+
+  // Assimilated ones of a run that are to be rechecked, or to be revoked.
+  virtual std::vector<Workunit> workunits_to_check(RunKey run) = 0;
+  // Validated or assimilated ones of a run, not checked, with a valid result of
+  // this host; without_anchor: only those for which no other proven host and no
+  // house worker vouched.
+  virtual std::vector<Workunit> workunits_with(RunKey run, HostId host,
+                                               bool without_anchor) = 0;
 
   virtual void insert_sealed_tasks(std::span<const SealedTask> tasks) = 0;
   // Of the workunit with this `object`, if there is one.

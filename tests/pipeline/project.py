@@ -30,7 +30,10 @@ SEAL_BYTES = 88  # docs/formats.md, "Sealed file"
 NAME = pathlib.Path(sys.argv[0]).stem
 MARK = "QUORATE_TEST_STAGE"  # in the environment of everything we start
 # Short, so that the loss of a program is noticed within a test's patience.
-SETTINGS = {"lease": 6, "heartbeat": 1, "reservation": 0.5}
+# Trust is off unless a test is about it: every quorum counts, nobody becomes
+# proven.
+SETTINGS = {"lease": 6, "heartbeat": 1, "reservation": 0.5,
+            "trust_proven_after": 0, "trust_anchor": "false"}
 
 
 class Failure(Exception):

@@ -68,6 +68,9 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
   settings.lease = Seconds(20);
   settings.reservation = Seconds(2);
   settings.house_workers = options_.house_workers;
+  settings.trust_proven_after = options_.proven_after;
+  settings.trust_spot_check = options_.spot_check;
+  settings.trust_anchor = options_.anchor;
   settings.evaluate_every = Seconds(0);
   settings.evaluate_every_versions = options_.evaluate_every_versions;
   make_project_folders(folder_);

@@ -49,6 +49,10 @@ struct ProjectOptions {
   std::uint32_t epochs = 1;
   std::uint32_t round_units = 0;
   std::uint32_t house_workers = 0;
+  // As a project without trust: every quorum counts, nobody becomes proven.
+  std::uint32_t proven_after = 0;
+  double spot_check = 0;
+  bool anchor = false;
   std::uint32_t evaluate_every_versions = 2;
   Roles roles{};
   bool on_disk = false;  // else the store is in memory and cannot be reopened

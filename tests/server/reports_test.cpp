@@ -101,8 +101,8 @@ TEST_CASE("what screening refuses is stored with its reason, and re-issued") {
     CAPTURE(row.name);
     ProjectFixture project;
     Volunteer ann = project.join(), mallory = project.join();
-    Assignment honest = project.take(ann);
     Assignment forged = project.take(mallory);
+    Assignment honest = project.take(ann);
     protocol::ReportReply answer = project.report(mallory, forged, row.forgery);
     CHECK_FALSE(answer.accepted);
     CAPTURE(answer.reason);

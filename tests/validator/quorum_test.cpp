@@ -10,10 +10,24 @@ Hash claim(char letter) {
 }
 
 Replica volunteer(ResultId id, UserId user, char letter) {
-  return {id, user, false, claim(letter)};
+  return {.id = id, .user = user, .claim = claim(letter)};
 }
 Replica house(ResultId id, char letter) {
-  return {id, kHouseUser, true, claim(letter)};
+  return {.id = id,
+          .user = kHouseUser,
+          .house = true,
+          .anchor = true,
+          .claim = claim(letter)};
+}
+
+Replica proven(ResultId id, UserId user, char letter) {
+  Replica replica = volunteer(id, user, letter);
+  replica.anchor = true;
+  return replica;
+}
+Replica witness(Replica replica) {
+  replica.has_payload = false;
+  return replica;
 }
 
 using Ids = std::vector<ResultId>;
@@ -118,13 +132,94 @@ const Row kRows[] = {
 TEST_CASE("a quorum is decided by different users or by the house") {
   for (const Row& row : kRows) {
     CAPTURE(row.name);
-    const QuorumDecision decision = decide_quorum(row.replicas, row.min_quorum);
+    const QuorumDecision decision =
+        decide_quorum(row.replicas, {row.min_quorum, false});
     CHECK(decision.decided() == (row.canonical != 0));
     CHECK(decision.canonical == row.canonical);
     CHECK(decision.missing == row.missing);
     CHECK(decision.valid == row.valid);
     CHECK(decision.invalid == row.invalid);
   }
+}
+
+TEST_CASE("free keys do not vouch for each other where anchors are needed") {
+  struct Anchored {
+    const char* name;
+    std::vector<Replica> replicas;
+    std::uint32_t min_quorum;
+    ResultId canonical;
+    std::uint32_t missing;
+    bool wants_anchor;
+  };
+  const Anchored rows[] = {
+      {"nothing yet", {}, 2, 0, 2, true},
+      {"a stranger", {volunteer(1, 10, 'a')}, 1, 0, 1, true},
+      {"two strangers",
+       {volunteer(1, 10, 'a'), volunteer(2, 11, 'a')},
+       2,
+       0,
+       1,
+       true},
+      {"seven strangers",
+       {volunteer(1, 10, 'x'), volunteer(2, 11, 'x'), volunteer(3, 12, 'x'),
+        volunteer(4, 13, 'x'), volunteer(5, 14, 'x'), volunteer(6, 15, 'x'),
+        volunteer(7, 16, 'x')},
+       2,
+       0,
+       1,
+       true},
+      {"a proven one alone", {proven(1, 10, 'a')}, 1, 1, 0, false},
+      {"a proven one waits for the second",
+       {proven(1, 10, 'a')},
+       2,
+       0,
+       1,
+       false},
+      {"a stranger and a proven one",
+       {volunteer(1, 10, 'a'), proven(2, 11, 'a')},
+       2,
+       1,
+       0,
+       false},
+      {"two hosts of one proven user",
+       {volunteer(1, 10, 'a'), proven(2, 10, 'a')},
+       2,
+       0,
+       1,
+       false},
+      {"strangers against a proven one",
+       {volunteer(1, 10, 'x'), volunteer(2, 11, 'x'), proven(3, 12, 'a')},
+       2,
+       0,
+       1,
+       false},
+      {"the house", {volunteer(1, 10, 'x'), house(2, 'a')}, 2, 2, 0, false},
+  };
+  for (const Anchored& row : rows) {
+    CAPTURE(row.name);
+    const QuorumDecision decision =
+        decide_quorum(row.replicas, {row.min_quorum, true});
+    CHECK(decision.canonical == row.canonical);
+    CHECK(decision.missing == row.missing);
+    CHECK(decision.wants_anchor == row.wants_anchor);
+  }
+}
+
+TEST_CASE("a claim of which nobody has sent the payload waits for it") {
+  const std::vector<Replica> two = {witness(proven(1, 10, 'a')),
+                                    witness(volunteer(2, 11, 'a'))};
+  QuorumDecision decision = decide_quorum(two, {2, true});
+  CHECK_FALSE(decision.decided());
+  CHECK(decision.missing == 1);
+  std::vector<Replica> three = two;
+  three.push_back(volunteer(3, 12, 'a'));
+  decision = decide_quorum(three, {2, true});
+  CHECK(decision.canonical == 3);  // whose payload is there
+  CHECK(decision.valid == Ids{1, 2, 3});
+  three.back() = volunteer(3, 12, 'b');
+  decision = decide_quorum(three, {2, true});
+  CHECK_FALSE(decision.decided());
+  CHECK(decision.is_disputed);
 }
 
 }  // namespace

@@ -14,6 +14,13 @@ Workunit unit_of(std::uint32_t min_quorum, std::uint32_t target) {
   return unit;
 }
 
+QuorumDecision missing(std::uint32_t count, bool disputed = false) {
+  QuorumDecision decision;
+  decision.missing = count;
+  decision.is_disputed = disputed;
+  return decision;
+}
+
 struct Row {
   const char* name;
   Instances now;
@@ -22,6 +29,8 @@ struct Row {
   std::uint32_t create;
   bool wants_house;
   bool fails;
+  bool has_house = false;
+  bool disputed = false;
 };
 
 // Quorum 2, target 2, at most 3 errors and 8 instances.
@@ -57,34 +66,51 @@ const Row kRows[] = {
      0,
      false,
      false},
-    {"four disagree: the house breaks the tie",
+    {"four disagree, and there is no house: a fifth",
      {.undecided = 4},
      1,
      true,
      1,
+     false,
+     false,
+     false,
+     true},
+    {"two disagree: the house is the referee",
+     {.undecided = 2},
+     1,
      true,
-     false},
+     1,
+     true,
+     false,
+     true,
+     true},
     {"the house gets the unsent one",
-     {.unsent = 1, .undecided = 4},
+     {.unsent = 1, .undecided = 2},
      1,
      true,
      0,
      true,
-     false},
+     false,
+     true,
+     true},
     {"one more for the house while a volunteer still computes",
-     {.in_progress = 1, .undecided = 4},
+     {.in_progress = 1, .undecided = 2},
      1,
      true,
      1,
      true,
-     false},
+     false,
+     true,
+     true},
     {"the house is on it already",
-     {.in_progress = 1, .undecided = 4, .house_in_progress = 1},
+     {.in_progress = 1, .undecided = 2, .house_in_progress = 1},
      1,
      true,
      0,
      false,
-     false},
+     false,
+     true,
+     true},
     {"nobody else may take it: the house",
      {.unsent = 1, .undecided = 1},
      1,
@@ -141,8 +167,9 @@ TEST_CASE("a unit gets the results that its quorum still needs") {
   const Workunit unit = unit_of(2, 2);
   for (const Row& row : kRows) {
     CAPTURE(row.name);
-    const ReplicationDecision decision = more_results_wanted(
-        unit, row.now, row.missing, row.volunteer_eligible, false);
+    const ReplicationDecision decision =
+        more_results_wanted(unit, row.now, missing(row.missing, row.disputed),
+                            row.volunteer_eligible, row.has_house);
     CHECK(decision.create == row.create);
     CHECK(decision.wants_house == row.wants_house);
     CHECK(decision.failure.empty() == !row.fails);
@@ -151,20 +178,20 @@ TEST_CASE("a unit gets the results that its quorum still needs") {
 
 TEST_CASE("a unit may be replicated beyond its quorum") {
   const Workunit unit = unit_of(1, 3);
-  CHECK(more_results_wanted(unit, {.in_progress = 1}, 1, true, false).create ==
-        2);
-  CHECK(more_results_wanted(unit, {.undecided = 2}, 0, true, false).create ==
-        1);
+  CHECK(more_results_wanted(unit, {.in_progress = 1}, missing(1), true, false)
+            .create == 2);
+  CHECK(more_results_wanted(unit, {.undecided = 2}, missing(0), true, false)
+            .create == 1);
 }
 
 TEST_CASE("a failure says what was tried") {
   const Workunit unit = unit_of(2, 2);
-  CHECK(more_results_wanted(unit, {.errors = 4}, 2, true, false).failure ==
-        "4 results failed, 3 are allowed");
-  CHECK(
-      more_results_wanted(unit, {.undecided = 1, .no_reply = 7}, 1, true, false)
-          .failure ==
-      "8 results were made, 8 are allowed, and no 2 of them agree");
+  CHECK(more_results_wanted(unit, {.errors = 4}, missing(2), true, false)
+            .failure == "4 results failed, 3 are allowed");
+  CHECK(more_results_wanted(unit, {.undecided = 1, .no_reply = 7}, missing(1),
+                            true, false)
+            .failure ==
+        "8 results were made, 8 are allowed, and no 2 of them agree");
 }
 
 TEST_CASE("results are counted by what became of them") {
@@ -201,16 +228,16 @@ TEST_CASE("results are counted by what became of them") {
 TEST_CASE("a unit that many volunteers failed at goes to the house") {
   Workunit unit = unit_of(2, 2);
   using Decision = ReplicationDecision;
-  CHECK(more_results_wanted(unit, {.in_progress = 1, .errors = 4}, 2, true,
-                            true) == Decision{1, true, ""});
-  CHECK(more_results_wanted(unit, {.unsent = 1, .errors = 4}, 2, true, true) ==
-        Decision{0, true, ""});
+  CHECK(more_results_wanted(unit, {.in_progress = 1, .errors = 4}, missing(2),
+                            true, true) == Decision{1, true, ""});
+  CHECK(more_results_wanted(unit, {.unsent = 1, .errors = 4}, missing(2), true,
+                            true) == Decision{0, true, ""});
   CHECK(more_results_wanted(
-            unit, {.in_progress = 1, .errors = 4, .house_in_progress = 1}, 2,
-            true, true) == Decision{0, false, ""});
-  CHECK_FALSE(
-      more_results_wanted(unit, {.errors = 5, .house_errors = 1}, 2, true, true)
-          .failure.empty());
+            unit, {.in_progress = 1, .errors = 4, .house_in_progress = 1},
+            missing(2), true, true) == Decision{0, false, ""});
+  CHECK_FALSE(more_results_wanted(unit, {.errors = 5, .house_errors = 1},
+                                  missing(2), true, true)
+                  .failure.empty());
 }
 
 }  // namespace

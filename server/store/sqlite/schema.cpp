@@ -277,10 +277,31 @@ constexpr const char* kMicroBatches = R"sql(
 ALTER TABLE runs ADD COLUMN micro_batch INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Trust of hosts, and checks of units that had been taken in on trust.
+constexpr const char* kTrust = R"sql(
+ALTER TABLE hosts ADD COLUMN mark INTEGER NOT NULL DEFAULT 0
+    CHECK (mark BETWEEN 0 AND 3);
+ALTER TABLE hosts ADD COLUMN mark_reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE hosts ADD COLUMN false_results INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workunits ADD COLUMN check_state INTEGER NOT NULL DEFAULT 0
+    CHECK (check_state BETWEEN 0 AND 5);
+CREATE INDEX workunits_to_check ON workunits (run)
+    WHERE check_state IN (2, 4);
+ALTER TABLE results ADD COLUMN is_witness INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE results ADD COLUMN was_anchor INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE device_records (
+  host INTEGER NOT NULL REFERENCES hosts,
+  device TEXT NOT NULL,
+  arithmetic INTEGER NOT NULL,
+  validated INTEGER NOT NULL,
+  PRIMARY KEY (host, device, arithmetic)
+) STRICT, WITHOUT ROWID;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks,
-                               kOptimizers, kMicroBatches};
+                               kOptimizers, kMicroBatches, kTrust};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

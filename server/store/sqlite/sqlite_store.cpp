@@ -98,6 +98,15 @@ std::vector<Host> SqliteStore::hosts() {
   return select<Host>(connection_, "ORDER BY id");
 }
 
+void SqliteStore::replace_device_records(
+    std::span<const DeviceRecord> records) {
+  for (const DeviceRecord& record : records) replace(changing(), record);
+}
+
+std::vector<DeviceRecord> SqliteStore::device_records() {
+  return select<DeviceRecord>(connection_, "ORDER BY host, device");
+}
+
 std::vector<HostShare> SqliteStore::shares_of(HostId host) {
   return select<HostShare>(connection_, "WHERE host = ? ORDER BY run", host);
 }
@@ -154,6 +163,23 @@ std::vector<Workunit> SqliteStore::workunits(RunKey run, const Page& page) {
   return select<Workunit>(connection_,
                           "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
                           run, page.before_id, limit_of(page.limit));
+}
+
+std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
+  return select<Workunit>(
+      connection_, "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
+}
+
+std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
+                                                  bool without_anchor) {
+  return select<Workunit>(
+      connection_,
+      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND EXISTS ("
+      "SELECT 1 FROM results WHERE workunit = workunits.id AND "
+      "validate_state = 1 AND host = ?2) AND NOT (?3 AND EXISTS ("
+      "SELECT 1 FROM results WHERE workunit = workunits.id AND "
+      "validate_state = 1 AND was_anchor = 1 AND host <> ?2)) ORDER BY id",
+      run, host, without_anchor);
 }
 
 void SqliteStore::insert_sealed_tasks(std::span<const SealedTask> tasks) {

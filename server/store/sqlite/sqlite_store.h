@@ -26,6 +26,8 @@ class SqliteStore final : public Store {
   void update_hosts(std::span<const Host> hosts) override;
   std::optional<Host> host_by_key(const PublicKey& key) override;
   std::vector<Host> hosts() override;
+  void replace_device_records(std::span<const DeviceRecord> records) override;
+  std::vector<DeviceRecord> device_records() override;
   std::vector<HostShare> shares_of(HostId host) override;
 
   RunKey insert_run(const Run& run, const RunCursor& cursor) override;
@@ -42,6 +44,9 @@ class SqliteStore final : public Store {
   std::optional<Workunit> workunit(WorkunitId id) override;
   std::vector<Workunit> workunits(RunKey run, const Page& page) override;
 
+  std::vector<Workunit> workunits_to_check(RunKey run) override;
+  std::vector<Workunit> workunits_with(RunKey run, HostId host,
+                                       bool without_anchor) override;
   void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
   std::optional<Bytes> sealed_task(const Hash& object) override;
 

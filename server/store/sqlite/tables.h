@@ -63,6 +63,21 @@ struct Table<Host> {
     column("credit", row.credit);
     column("created", row.created);
     column("last_seen", row.last_seen);
+    column("mark", row.mark);
+    column("mark_reason", row.mark_reason);
+    column("false_results", row.false_results);
+  }
+};
+
+template <>
+struct Table<DeviceRecord> {
+  static constexpr std::string_view kName = "device_records";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("host", row.host);
+    column("device", row.device);
+    column("arithmetic", row.arithmetic);
+    column("validated", row.validated);
   }
 };
 
@@ -154,6 +169,7 @@ struct Table<Workunit> {
     column("state", row.state);
     column("canonical_result", Reference{row.canonical_result});
     column("created", row.created);
+    column("check_state", row.check);
   }
 };
 
@@ -181,6 +197,8 @@ struct Table<Result> {
     column("host", Reference{row.host});
     column("user", Reference{row.user});
     column("nonce", row.nonce);
+    column("is_witness", row.is_witness);
+    column("was_anchor", row.was_anchor);
     column("update_hash", row.update);
     column("claim_hash", row.claim);
     column("computed", row.computed);

@@ -55,6 +55,80 @@ void keeps_hosts(Store& store) {
   CHECK(same(store.hosts(), {changed, two}));
 }
 
+void keeps_device_records(Store& store) {
+  CHECK(store.device_records().empty());
+  change(store, [&] {
+    HostId one = add_host(store, 1);
+    HostId two = add_host(store, 2);
+    store.replace_device_records(std::array{
+        DeviceRecord{two, "cpu", 1, 5}, DeviceRecord{one, "opencl:0", 1, 3},
+        DeviceRecord{one, "cpu", 1, 7}, DeviceRecord{one, "cpu", 2, 1}});
+    store.replace_device_records(std::array{DeviceRecord{one, "cpu", 1, 0}});
+  });
+  std::vector<DeviceRecord> found = store.device_records();
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].device == "cpu");
+  CHECK(found[0].validated == 0);
+  CHECK(found[1].arithmetic == 2);
+  CHECK(found[2].device == "opencl:0");
+  CHECK(found[2].validated == 3);
+  CHECK(found[3].host != found[0].host);
+  CHECK(found[3].validated == 5);
+}
+
+void finds_units_by_what_vouches_for_them(Store& store) {
+  using enum WorkunitState;
+  HostId mallory = 0, ann = 0;
+  RunKey run = 0;
+  std::uint8_t n = 0;
+  auto add = [&](WorkunitState state, UnitCheck check, HostId host,
+                 ValidateState verdict, bool anchor) {
+    Workunit unit = sample_workunit(++n, run);
+    unit.state = state;
+    unit.check = check;
+    unit.id = store.insert_workunits({&unit, 1}).at(0);
+    Result result = sample_result(n, unit);
+    result.host = host;
+    result.validate_state = verdict;
+    result.was_anchor = anchor;
+    add_result(store, result);
+    return unit;
+  };
+  auto join = [&](const Workunit& unit, HostId host, bool anchor) {
+    Result result = sample_result(++n, unit);
+    result.host = host;
+    result.validate_state = ValidateState::valid;
+    result.was_anchor = anchor;
+    add_result(store, result);
+  };
+  Workunit alone, with_stranger, with_proven, waiting;
+  change(store, [&] {
+    mallory = add_host(store, 100);
+    ann = add_host(store, 101);
+    run = add_run(store, 1);
+    RunKey other = add_run(store, 2);
+    constexpr auto kValid = ValidateState::valid;
+    alone = add(assimilated, UnitCheck::none, mallory, kValid, true);
+    with_stranger = add(validated, UnitCheck::none, mallory, kValid, true);
+    join(with_stranger, ann, false);
+    with_proven = add(assimilated, UnitCheck::none, mallory, kValid, true);
+    join(with_proven, ann, true);
+    add(assimilated, UnitCheck::sound, mallory, kValid, true);
+    add(assimilated, UnitCheck::none, mallory, ValidateState::invalid, true);
+    add(open, UnitCheck::none, mallory, ValidateState::init, false);
+    add(assimilated, UnitCheck::none, ann, kValid, true);
+    waiting = add(assimilated, UnitCheck::recheck, mallory, kValid, true);
+    add(assimilated, UnitCheck::revoked, mallory, kValid, true);
+    run = other;
+    add(assimilated, UnitCheck::unsound, mallory, kValid, true);
+    run = alone.run;
+  });
+  CHECK(same(store.workunits_with(run, mallory, true), {alone, with_stranger}));
+  CHECK(same(store.workunits_with(run, mallory, false),
+             {alone, with_stranger, with_proven}));
+  CHECK(same(store.workunits_to_check(run), {waiting}));
+}
+
 void keeps_runs_and_their_cursors(Store& store) {
   Run one = sample_run(1);
   Run two = sample_run(2);
@@ -380,6 +454,9 @@ void refuses_rows_that_contradict_others(Store& store) {
 constexpr std::array kCases{
     ContractCase{"keeps users", keeps_users},
     ContractCase{"keeps hosts", keeps_hosts},
+    ContractCase{"keeps device records", keeps_device_records},
+    ContractCase{"finds units by what vouches for them",
+                 finds_units_by_what_vouches_for_them},
     ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},
     ContractCase{"keeps workunits", keeps_workunits},
     ContractCase{"keeps sealed tasks", keeps_sealed_tasks},

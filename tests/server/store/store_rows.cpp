@@ -49,7 +49,10 @@ Host sample_host(std::uint8_t n, UserId user) {
           .errors = large(n, 3),
           .credit = 0.3 * n,
           .created = 100 + n,
-          .last_seen = 200 + n};
+          .last_seen = 200 + n,
+          .mark = n % 2 == 0 ? HostMark::banned : HostMark::watched,
+          .mark_reason = text(n, "mark"),
+          .false_results = large(n, 4)};
 }
 
 Run sample_run(std::uint8_t n) {
@@ -105,7 +108,8 @@ Workunit sample_workunit(std::uint8_t n, RunKey run) {
           .target_results = small(n, 6),
           .max_error_results = small(n, 7),
           .max_total_results = small(n, 8),
-          .created = 500 + n};
+          .created = 500 + n,
+          .check = n % 2 == 0 ? UnitCheck::spot : UnitCheck::sound};
 }
 
 Result sample_result(std::uint8_t n, const Workunit& workunit) {
@@ -118,6 +122,8 @@ Result sample_result(std::uint8_t n, const Workunit& workunit) {
   result.validate_state =
       n % 2 == 0 ? ValidateState::inconclusive : ValidateState::too_late;
   result.nonce = filled<Nonce>(n);
+  result.is_witness = n % 2 == 0;
+  result.was_anchor = n % 2 != 0;
   result.update = filled<Hash>(static_cast<std::uint8_t>(n + 50));
   result.claim = filled<Hash>(static_cast<std::uint8_t>(n + 60));
   result.computed =
@@ -155,9 +161,10 @@ bool same(const User& a, const User& b) {
 bool same(const Host& a, const Host& b) {
   auto fields = [](const Host& row) {
     const auto& [id, user, key, name, door, device, platform, speed, valid,
-                 invalid, errors, credit, created, seen] = row;
+                 invalid, errors, credit, created, seen, mark, why, falses] =
+        row;
     return std::tie(id, user, key, name, door, device, platform, speed, valid,
-                    invalid, errors, credit, created, seen);
+                    invalid, errors, credit, created, seen, mark, why, falses);
   };
   return fields(a) == fields(b);
 }
@@ -194,10 +201,10 @@ bool same(const Workunit& a, const Workunit& b) {
   auto fields = [](const Workunit& row) {
     const auto& [id, run, index, object, snapshot, shard, version, round, epoch,
                  samples, operations, quorum, target, errors, total, state,
-                 canonical, created] = row;
+                 canonical, created, check] = row;
     return std::tie(id, run, index, object, snapshot, shard, version, round,
                     epoch, samples, operations, quorum, target, errors, total,
-                    state, canonical, created);
+                    state, canonical, created, check);
   };
   return fields(a) == fields(b);
 }
@@ -205,12 +212,13 @@ bool same(const Workunit& a, const Workunit& b) {
 bool same(const Result& a, const Result& b) {
   auto fields = [](const Result& row) {
     const auto& [id, workunit, run, server, outcome, validate, host, user,
-                 nonce, update, claim, computed, header, credit, reason, sent,
-                 received] = row;
-    return std::tuple_cat(std::tie(id, workunit, run, server, outcome, validate,
-                                   host, user, nonce, update, claim, computed,
-                                   credit, reason, sent, received),
-                          parts(header));
+                 nonce, witness, anchor, update, claim, computed, header,
+                 credit, reason, sent, received] = row;
+    return std::tuple_cat(
+        std::tie(id, workunit, run, server, outcome, validate, host, user,
+                 nonce, witness, anchor, update, claim, computed, credit,
+                 reason, sent, received),
+        parts(header));
   };
   return fields(a) == fields(b);
 }

@@ -1,0 +1,123 @@
+#include "server/consequences.h"
+
+#include <fmt/format.h>
+
+#include "base/log.h"
+
+namespace quorate {
+namespace {
+
+const char* event_of(HostMark mark) {
+  switch (mark) {
+    case HostMark::none:
+      return "host_pardoned";
+    case HostMark::trusted:
+      return "host_trusted";
+    case HostMark::watched:
+      return "host_watched";
+    case HostMark::banned:
+      return "host_banned";
+  }
+  return "host_marked";
+}
+
+}  // namespace
+
+void Consequences::on_false(HostId id, RunKey run, const std::string& what) {
+  Host& host = *state_.hosts.host(id);
+  if (host.user_id == kHouseUser) return;
+  const bool was_believed = state_.is_anchor(id);
+  ++host.false_results;
+  state_.trust.reset(id);
+  if (host.mark != HostMark::banned) {
+    set_mark(host, mark_after_false(state_.trust.policy(), host.false_results),
+             what, run);
+  }
+  state_.hosts.changed(id);
+  if (was_believed) recheck_work_of(id);
+}
+
+void Consequences::on_vouched(const Result& result) {
+  const Host& host = *state_.hosts.host(result.host);
+  const ResultHeader header = decode_result_header(result.header.bytes);
+  const bool was_proven =
+      state_.trust.standing(host, header) == Standing::proven;
+  state_.trust.count(host.id, header);
+  if (was_proven || state_.trust.standing(host, header) != Standing::proven) {
+    return;
+  }
+  state_.record("host_proven", result.run, host.id,
+                fmt::format("{}: {} units on {} were validated", host.name,
+                            state_.trust.validated(host.id), header.device));
+}
+
+void Consequences::recheck_work_of(HostId host) {
+  for (auto& [key, training] : state_.runs) {
+    if (!training.is_active()) continue;
+    std::size_t count = 0;
+    for (Workunit& unit : state_.store.workunits_with(key, host, true)) {
+      set_check(std::move(unit), UnitCheck::recheck);
+      ++count;
+    }
+    if (count == 0) continue;
+    state_.record(
+        "recheck_begun", key, host,
+        fmt::format("{} units that were taken in on its word", count));
+  }
+}
+
+void Consequences::set_check(Workunit unit, UnitCheck check) {
+  unit.check = check;
+  if (LiveUnit* live = state_.feeder.find(unit.id)) {
+    live->unit.check = check;
+    state_.feeder.save(*live);
+  } else {
+    state_.store.update_workunits({&unit, 1});
+  }
+  TrainingRun& training = state_.run(unit.run);
+  training.to_recheck.erase(unit.id);
+  training.to_revoke.erase(unit.id);
+  if (check == UnitCheck::recheck) training.to_recheck.insert(unit.id);
+  if (check == UnitCheck::unsound) training.to_revoke.insert(unit.id);
+}
+
+void Consequences::set_mark(Host& host, HostMark mark,
+                            const std::string& reason, RunKey run) {
+  host.mark = mark;
+  host.mark_reason = reason;
+  state_.hosts.changed(host.id);
+  state_.record(event_of(mark), run, host.id,
+                fmt::format("{}: {}", host.name, reason));
+}
+
+void Consequences::trust(Host& host, const std::string& reason) {
+  set_mark(host, HostMark::trusted, reason, 0);
+}
+
+void Consequences::ban(Host& host, const std::string& reason) {
+  set_mark(host, HostMark::banned, reason, 0);
+  state_.trust.reset(host.id);
+}
+
+void Consequences::pardon(Host& host, const std::string& reason) {
+  host.false_results = 0;
+  set_mark(host, HostMark::none, reason, 0);
+  state_.trust.reset(host.id);
+}
+
+std::size_t Consequences::purge(Host& host, const std::string& reason) {
+  ban(host, reason);
+  std::size_t count = 0;
+  for (auto& [key, training] : state_.runs) {
+    if (!training.is_active()) continue;
+    for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
+      std::optional<Result> merged = state_.store.result(unit.canonical_result);
+      if (!merged || merged->host != host.id) continue;
+      set_check(std::move(unit), UnitCheck::unsound);
+      ++count;
+    }
+  }
+  return count;
+}
+
+}  // namespace quorate

@@ -1,0 +1,297 @@
+// Trust through the daemons: who is believed alone, who is checked, and what
+// follows for a host that was false.
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+namespace {
+
+using test::check_ledger;
+using test::lie;
+using test::ProjectFixture;
+using test::ProjectOptions;
+using test::Volunteer;
+
+ProjectOptions trusting(std::uint32_t proven_after, double spot_check) {
+  ProjectOptions options;
+  options.local_steps = 1;  // 33 units
+  options.epochs = 4;
+  options.house_workers = 1;
+  options.proven_after = proven_after;
+  options.spot_check = spot_check;
+  options.anchor = true;
+  return options;
+}
+
+void house_works(ProjectFixture& project) {
+  std::optional<Assignment> assignment;
+  do {
+    project.job(
+        [&] { assignment = project.daemons().scheduler.work_for_house(); });
+    if (assignment) project.report(project.house(), *assignment);
+  } while (assignment);
+}
+
+// One unit of this host, with the house's help where it is wanted.
+Assignment work(ProjectFixture& project, const Volunteer& who,
+                const test::Forgery& forgery = {}) {
+  Assignment assignment = project.take(who);
+  project.report(who, assignment, forgery);
+  house_works(project);
+  return assignment;
+}
+
+Standing standing(ProjectFixture& project, const Volunteer& who) {
+  return project.state().trust.standing(project.host(who));
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a new host's word counts with a house worker's, a proven one's alone") {
+  ProjectFixture project(trusting(3, 0));
+  Volunteer ann = project.join();
+  for (int i = 0; i < 3; ++i) {
+    CHECK(standing(project, ann) == Standing::fresh);
+    Assignment mine = project.take(ann);
+    project.report(ann, mine);
+    CHECK(project.unit_of(mine.result).state == WorkunitState::open);
+    house_works(project);
+    CHECK(project.unit_of(mine.result).state == WorkunitState::assimilated);
+    CHECK(project.results_of_unit(project.unit_of(mine.result).id).size() == 2);
+  }
+  CHECK(standing(project, ann) == Standing::proven);
+  CHECK(project.events("host_proven") == 1);
+
+  Assignment alone = project.take(ann);
+  CHECK_FALSE(project.has_house_work());
+  project.report(ann, alone);
+  CHECK(project.unit_of(alone.result).state == WorkunitState::assimilated);
+  CHECK(project.results_of_unit(project.unit_of(alone.result).id).size() == 1);
+  check_ledger(project);
+}
+
+TEST_CASE("strangers who agree make no quorum, with a proven host they do") {
+  ProjectFixture project(trusting(2, 0));
+  Volunteer ann = project.join();
+  work(project, ann);
+  work(project, ann);
+  REQUIRE(standing(project, ann) == Standing::proven);
+  Volunteer eve = project.join(), mallory = project.join();
+  // The draw keeps the second result for Ann, who alone can vouch.
+  Assignment hers = project.take(eve);
+  WorkunitId unit = project.unit_of(hers.result).id;
+  for (const Assignment& other : project.ask(mallory, 4).assignments) {
+    CHECK(project.unit_of(other.result).id != unit);
+  }
+  Assignment anns = project.take(ann);
+  CHECK(project.unit_of(anns.result).id == unit);
+  CHECK_FALSE(anns.upload);  // a witness: Eve has the payload
+  project.report(eve, hers);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::open);
+  project.report(ann, anns);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::assimilated);
+  CHECK(project.state().trust.validated(eve.host) == 1);
+  check_ledger(project);
+}
+
+TEST_CASE("a witness sends no payload and is believed by its proof") {
+  for (bool witness_first : {false, true}) {
+    CAPTURE(witness_first);
+    ProjectFixture project;
+    Volunteer ann = project.join(), bob = project.join();
+    Assignment first = project.take(ann);
+    Assignment second = project.take(bob);
+    CHECK(first.upload);
+    CHECK_FALSE(second.upload);
+    test::Forgery header_only;
+    header_only.upload = Bytes();
+    if (witness_first) {
+      CHECK(project.report(bob, second, header_only).accepted);
+      CHECK(project.unit_of(second.result).state == WorkunitState::open);
+      CHECK(project.report(ann, first).accepted);
+    } else {
+      CHECK(project.report(ann, first).accepted);
+      CHECK(project.report(bob, second, header_only).accepted);
+    }
+    CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
+    CHECK(project.unit_of(first.result).canonical_result == first.result);
+    CHECK(project.result(second.result).validate_state == ValidateState::valid);
+    check_ledger(project);
+  }
+}
+
+TEST_CASE("a witness with a copied proof is found, whenever it reports") {
+  for (bool witness_first : {false, true}) {
+    CAPTURE(witness_first);
+    ProjectFixture project;
+    Volunteer ann = project.join(), eve = project.join(), bob = project.join();
+    Assignment first = project.take(ann);
+    Assignment second = project.take(eve);
+    test::Forgery copied;
+    copied.upload = Bytes();
+    // What Ann's proof would be: she passed on her header, not her update.
+    copied.header = [&](ResultHeader& header) {
+      header.proof =
+          update_proof(first.nonce, ann.key.public_key(),
+                       project.compute(first).update, header.claim.digests);
+    };
+    if (!witness_first) project.report(ann, first);
+    bool accepted = project.report(eve, second, copied).accepted;
+    CHECK(accepted == witness_first);  // nothing to compare it with yet
+    if (witness_first) project.report(ann, first);
+    CHECK(project.unit_of(first.result).state == WorkunitState::open);
+    CHECK(project.result(second.result).validate_state ==
+          ValidateState::invalid);
+    CHECK(project.result(second.result).reason.find("wrong proof") == 0);
+    // A third user settles it.
+    Assignment third = project.take(bob);
+    project.report(bob, third);
+    CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
+    check_ledger(project);
+  }
+}
+
+TEST_CASE("witnesses who agree wait for somebody who sends the payload") {
+  ProjectOptions options;
+  options.quorum = 3;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), bob = project.join(), carol = project.join(),
+            dave = project.join();
+  test::Forgery header_only;
+  header_only.upload = Bytes();
+  Assignment first = project.take(ann);
+  project.report(bob, project.take(bob), header_only);
+  project.report(carol, project.take(carol), header_only);
+  project.give_up(ann, first.result, "out of memory");
+  Assignment again = project.take(dave);
+  CHECK(again.upload);
+  project.report(dave, again);
+  Workunit unit = project.unit_of(again.result);
+  CHECK(unit.state == WorkunitState::assimilated);
+  check_ledger(project);
+}
+
+TEST_CASE("waiting witnesses outlive a restart") {
+  ProjectOptions options;
+  options.on_disk = true;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), bob = project.join();
+  Assignment first = project.take(ann);
+  Assignment second = project.take(bob);
+  test::Forgery header_only;
+  header_only.upload = Bytes();
+  project.report(bob, second, header_only);
+  project.reopen();
+  project.report(ann, first);
+  CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
+  CHECK(project.result(second.result).validate_state == ValidateState::valid);
+}
+
+TEST_CASE("a proven host's work is checked by a draw, and a lie shows") {
+  ProjectFixture project(trusting(2, 1));  // every unit is drawn
+  Volunteer eve = project.join();
+  work(project, eve);
+  work(project, eve);
+  REQUIRE(standing(project, eve) == Standing::proven);
+  Assignment honest = project.take(eve);
+  project.report(eve, honest);
+  CHECK(project.unit_of(honest.result).check == UnitCheck::spot);
+  CHECK(project.unit_of(honest.result).state == WorkunitState::open);
+  house_works(project);
+  CHECK(project.unit_of(honest.result).check == UnitCheck::sound);
+  CHECK(project.unit_of(honest.result).canonical_result == honest.result);
+
+  Assignment mine = work(project, eve, lie());
+  CHECK(project.result(mine.result).validate_state == ValidateState::invalid);
+  CHECK(project.unit_of(mine.result).state == WorkunitState::assimilated);
+  CHECK(project.unit_of(mine.result).canonical_result != mine.result);
+  CHECK(standing(project, eve) == Standing::watched);
+  CHECK(project.host(eve).false_results == 1);
+  CHECK(project.events("host_watched") == 1);
+  CHECK(project.state().trust.validated(eve.host) == 0);
+  check_ledger(project);
+}
+
+TEST_CASE("what was taken in on a false host's word is to be rechecked") {
+  ProjectFixture project(trusting(2, 0));
+  Volunteer eve = project.join();
+  work(project, eve);
+  work(project, eve);
+  Assignment alone = work(project, eve);
+  Assignment false_one = work(project, eve, lie());
+  REQUIRE(project.unit_of(false_one.result).state ==
+          WorkunitState::assimilated);
+  CHECK(project.run().to_recheck.empty());
+  // As a witness of a new host she is found.
+  Volunteer ann = project.join();
+  Assignment anns = project.take(ann);
+  Assignment hers = project.take(eve);
+  REQUIRE(project.unit_of(hers.result).id == project.unit_of(anns.result).id);
+  project.report(eve, hers, lie(2));
+  project.report(ann, anns);
+  house_works(project);
+  CHECK(standing(project, eve) == Standing::watched);
+  CHECK(project.run().to_recheck ==
+        std::set<WorkunitId>{project.unit_of(alone.result).id,
+                             project.unit_of(false_one.result).id});
+  CHECK(project.events("recheck_begun") == 1);
+}
+
+TEST_CASE("a host is banned after so many false results, and gets no work") {
+  ProjectFixture project(trusting(2, 0));
+  Volunteer eve = project.join(), ann = project.join();
+  for (int i = 0; i < 3; ++i) {
+    work(project, eve, lie());
+    project.pass(Seconds(10));  // she has to rest in between
+    project.heartbeat(eve, {});
+    project.heartbeat(ann, {});
+  }
+  CHECK(project.host(eve).mark == HostMark::banned);
+  CHECK(project.host(eve).mark_reason.find("disagrees") != std::string::npos);
+  CHECK(project.events("host_banned") == 1);
+  CHECK(project.ask(eve).assignments.empty());
+  CHECK(project.ask(ann).assignments.size() == 1);
+}
+
+TEST_CASE("disagreement goes to a house worker at once") {
+  ProjectFixture project(trusting(2, 0));
+  Volunteer ann = project.join();
+  work(project, ann);
+  work(project, ann);
+  Volunteer eve = project.join();
+  Assignment hers = project.take(eve);
+  Assignment anns = project.take(ann);
+  REQUIRE(project.unit_of(anns.result).id == project.unit_of(hers.result).id);
+  project.report(eve, hers, lie());
+  project.report(ann, anns);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::open);
+  Assignment referee = project.take_as_house();
+  CHECK(project.unit_of(referee.result).id == project.unit_of(hers.result).id);
+  project.report(project.house(), referee);
+  CHECK(project.result(hers.result).validate_state == ValidateState::invalid);
+  CHECK(project.result(anns.result).validate_state == ValidateState::valid);
+  CHECK(standing(project, ann) == Standing::proven);
+  CHECK(standing(project, eve) == Standing::watched);
+}
+
+TEST_CASE("trust and marks outlive a restart") {
+  ProjectOptions options = trusting(2, 0);
+  options.on_disk = true;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), eve = project.join();
+  work(project, ann);
+  work(project, ann);
+  project.pass(Seconds(25));  // Ann is gone: the house is Eve's partner
+  project.heartbeat(eve, {});
+  work(project, eve, lie());
+  project.reopen();
+  CHECK(standing(project, ann) == Standing::proven);
+  CHECK(standing(project, eve) == Standing::watched);
+  CHECK(project.host(eve).false_results == 1);
+}
+
+}  // namespace quorate
