@@ -50,7 +50,8 @@ double done(const TrainingRun& training, std::uint64_t samples) {
 
 // A result before its unit's verdict is nobody's business but its host's.
 bool is_public(const Result& result) {
-  return result.validate_state != ValidateState::init;
+  return result.validate_state != ValidateState::init &&
+         result.validate_state != ValidateState::inconclusive;
 }
 
 json result_row(ProjectState& state, const Result& result) {
@@ -62,6 +63,7 @@ json result_row(ProjectState& state, const Result& result) {
               {"server_state", name_of(result.server_state)},
               {"outcome", name_of(result.outcome)},
               {"validate_state", name_of(result.validate_state)},
+              {"witness", result.is_witness},
               {"credit", result.credit},
               {"reason", result.reason},
               {"sent", result.sent},

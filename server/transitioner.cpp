@@ -131,6 +131,10 @@ void Transitioner::advance_open(LiveUnit& live) {
   }
 }
 
+bool Transitioner::needs_anchor(const LiveUnit& live) const {
+  return state_.needs_anchor(state_.run(live.unit.run).run);
+}
+
 QuorumDecision Transitioner::decide(const LiveUnit& live) {
   return decide_quorum(replicas_of(state_, live), quorum_rule(state_, live));
 }
@@ -138,8 +142,13 @@ QuorumDecision Transitioner::decide(const LiveUnit& live) {
 // One who is believed alone is checked now and then, by a draw that nobody can
 // foresee: its result is in already.
 bool Transitioner::draws_check(LiveUnit& live, const QuorumDecision& decision) {
-  return live.unit.check == UnitCheck::none && decision.valid.size() == 1 &&
-         live.find(decision.canonical)->user != kHouseUser &&
+  const bool is_alone = live.unit.check == UnitCheck::none &&
+                        decision.valid.size() == 1 &&
+                        live.find(decision.canonical)->user != kHouseUser;
+  // Where nobody could do it, it would hold up the run for ever.
+  return is_alone &&
+         (state_.settings.house_workers > 0 ||
+          scheduler_.has_volunteer_for(live, needs_anchor(live))) &&
          quorate::draws_check(state_.trust.policy(), secret_random_u64());
 }
 

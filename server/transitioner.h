@@ -47,6 +47,7 @@ class Transitioner {
   void look_for_damage(const LiveUnit& live);
   void advance(LiveUnit& live);
   void advance_open(LiveUnit& live);
+  bool needs_anchor(const LiveUnit& live) const;
   QuorumDecision decide(const LiveUnit& live);
   bool draws_check(LiveUnit& live, const QuorumDecision& decision);
   void begin_check(LiveUnit& live);

@@ -59,12 +59,16 @@ def judge(stage, project, attackers, entries):
     for kind, attacker in attackers.items():
         reasons = collections.Counter()
         undelivered = 0
+        witnesses = 0  # who are not asked for a payload
         for result in attacker.results_with("attack"):
             row = rows[result]
             expect(result not in in_ledger,
                    f"{kind}: falsified result {result} is in the ledger")
             if row["outcome"] in NOT_DELIVERED:
                 undelivered += 1
+                continue
+            if kind == "wrong-payload" and row["witness"]:
+                witnesses += 1
                 continue
             expect(row["validate_state"] == "invalid" and result in rejected,
                    f"{kind}: falsified result {result}: {row}")
@@ -73,7 +77,7 @@ def judge(stage, project, attackers, entries):
             reasons[rejected[result]["reason"].split(" result ")[0]
                     .split(":")[0]] += 1
         counts[kind] = sum(reasons.values())
-        expect(counts[kind] >= LEAST_OF_A_KIND,
+        expect(counts[kind] + witnesses >= LEAST_OF_A_KIND,
                f"{kind}: only {counts[kind]} falsified results")
         stage.say(f"{kind}: {counts[kind]} falsified, all rejected "
                   f"({', '.join(reasons)}), {undelivered} not delivered")
