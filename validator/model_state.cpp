@@ -84,6 +84,19 @@ bool ModelState::skip(const ResultAssimilated& entry, const UpdateRule& rule) {
   return advance(entry, rule, {});
 }
 
+void ModelState::revoke(const Revoked& entry) {
+  auto refuse_it = [](const std::string& found) {
+    throw Error(ErrorKind::corrupt, "revocation: " + found);
+  };
+  if (entry.version_before != version_ || entry.version_after != version_ + 1) {
+    refuse_it(fmt::format("it leads from version {} to {}, the model is at {}",
+                          entry.version_before, entry.version_after, version_));
+  }
+  if (!pending_.empty()) refuse_it("inside an open round");
+  version_ = entry.version_after;
+  branch_ = version_;
+}
+
 void ModelState::expect_follows(const ResultAssimilated& entry,
                                 const UpdateRule& rule) const {
   if (entry.rule != rule.name()) {
@@ -107,6 +120,11 @@ void ModelState::expect_follows(const ResultAssimilated& entry,
       entry.staleness != version_ - entry.base_version) {
     refuse(entry, fmt::format("base version {} and staleness {} at version {}",
                               entry.base_version, entry.staleness, version_));
+  }
+  if (!rule.in_rounds() && entry.base_version < branch_) {
+    refuse(entry, fmt::format("base version {} is older than the revocation "
+                              "that made version {}",
+                              entry.base_version, branch_));
   }
   // Also those that the rule will look for, before anything is changed.
   for (const auto& [name, value] : rule.coefficients(entry.staleness, 1)) {

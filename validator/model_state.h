@@ -48,6 +48,12 @@ class ModelState {
   // The same without this entry's update, to see the model without a host: a
   // version that would have been made of it alone repeats the one before.
   bool skip(const ResultAssimilated& entry, const UpdateRule& rule);
+  // A revocation, of the state that rebuild_without() (validator/replay) gives:
+  // the same model under the next version's number. Results one by one must be
+  // based on that version or a later one from now on.
+  // Throws corrupt if the entry does not follow from this state, which is
+  // unchanged then.
+  void revoke(const Revoked& entry);
 
  private:
   struct Pending {
@@ -65,6 +71,7 @@ class ModelState {
              const UpdateRule& rule);
 
   std::uint64_t version_ = 0;
+  std::uint64_t branch_ = 0;  // the version of the last revocation
   std::vector<float> parameters_;
   std::vector<float> published_;
   std::size_t trainable_ = 0;  // parameters before the running statistics

@@ -2,96 +2,16 @@
 
 #include <limits>
 #include <memory>
-#include <unordered_map>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/safetensors.h"
 
 namespace quorate {
 namespace {
 
-[[noreturn]] void refuse(const std::string& found) {
-  throw Error(ErrorKind::corrupt, found);
-}
-
-Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
-                   const Hash& hash, const std::string& what) {
-  Bytes bytes;
-  try {
-    bytes = read(hash);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::corrupt) throw;
-    refuse(fmt::format("{} {}: {}", what, hash.hex(), error.what()));
-  }
-  if (sha256(bytes) != hash) {
-    refuse(fmt::format("{} {}: its bytes have another hash, {}", what,
-                       hash.hex(), sha256(bytes).hex()));
-  }
-  return bytes;
-}
-
-void expect_same(const std::string& what, std::uint64_t ledger,
-                 std::uint64_t found) {
-  if (ledger == found) return;
-  refuse(fmt::format("{}: recorded is {}, found {}", what, ledger, found));
-}
-
-void expect_same(const std::string& what, const Hash& ledger,
-                 const Hash& found) {
-  if (ledger == found) return;
-  refuse(fmt::format("{}: recorded is {}, found {}", what, ledger.hex(),
-                     found.hex()));
-}
-
-// The sealed task of an assimilated result, if it is what the entry says.
-TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
-                       const ResultAssimilated& entry) {
-  const std::string what = fmt::format("workunit of unit {}", entry.unit_index);
-  const Bytes sealed = read_checked(sources.tasks, entry.workunit, what);
-  TrainingTask task = decode_task(open_sealed(
-      sealed, SealKind::workunit, sources.project, sources.key, what));
-  if (task.run != run.run || task.model != run.model) {
-    refuse(fmt::format("{}: it belongs to another run", what));
-  }
-  expect_same(what + ": index", entry.unit_index, task.unit_index);
-  expect_same(what + ": base version", entry.base_version, task.base_version);
-  expect_same(what + ": samples", entry.samples, task.range.samples());
-  return task;
-}
-
-// Verifies records one by one, at most `limit`, and shows each entry to
-// `visit`, which throws corrupt for what does not fit.
-LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
-                  const std::function<void(const LedgerEntry&)>& visit) {
-  LedgerVerifier verifier(sources.project, sources.key);
-  LedgerReport report;
-  bool verified = false;
-  try {
-    while (report.entries < limit) {
-      verified = false;
-      const auto record = sources.records(report.entries);
-      if (!record) break;
-      const LedgerEntry entry = verifier.next(*record);
-      verified = true;
-      visit(entry);
-      ++report.entries;
-      if (std::holds_alternative<ResultAssimilated>(entry.body)) {
-        ++report.results;
-      }
-    }
-    if (report.entries == 0) refuse("the ledger has no entries");
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::corrupt) throw;
-    report.first_difference =
-        verified
-            ? fmt::format("ledger entry {}: {}", report.entries, error.what())
-            : error.what();
-  }
-  return report;
-}
+constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
 
 // Reads every object that an entry names.
 class ObjectCheck {
@@ -116,6 +36,9 @@ class ObjectCheck {
       read_checked(sources_.objects, entry.rule_state, "state of the rule");
     }
   }
+  void operator()(const Revoked& entry) {
+    read_checked(sources_.objects, entry.parameters, "rebuilt snapshot");
+  }
   void operator()(const RunEnded& entry) {
     read_checked(sources_.objects, entry.parameters, "final snapshot");
     read_checked(sources_.objects, entry.published, "final published model");
@@ -126,201 +49,136 @@ class ObjectCheck {
   RunCreated run_;
 };
 
-// The last entry that uses a version as base, by version.
-using LastUses = std::unordered_map<std::uint64_t, std::uint64_t>;
-
-class Replayer {
- public:
-  Replayer(const LedgerSources& sources, const ReplayOptions& options,
-           LastUses last_uses)
-      : sources_(sources),
-        options_(options),
-        last_uses_(std::move(last_uses)) {}
-
-  void show(const LedgerEntry& entry) {
-    seq_ = entry.seq;
-    std::visit(*this, entry.body);
-  }
-  void operator()(const RunCreated& run);
-  void operator()(const ResultAssimilated& entry);
-  void operator()(const SnapshotPublished& entry);
-  void operator()(const RunEnded& entry);
-
-  void finish(ReplayReport& report);
-
- private:
-  struct PastVersion {
-    std::vector<float> parameters;
-    std::optional<Hash> hash;  // once somebody asked for it
-  };
-
-  Hash hash_of(std::span<const float> values) const {
-    return sha256(write_parameters(run_.model, values));
-  }
-  const Hash& current_hash() {
-    if (!hash_) hash_ = hash_of(state_->parameters());
-    return *hash_;
-  }
-  // Without a host's results the model is rightly another.
-  bool is_recorded_model() const { return left_out_ == 0; }
-  const UpdateRule& rule_called(const std::string& name);
-  void expect_memory(std::uint64_t past_versions) const;
-  void keep_current_as_base();
-  std::span<const float> base_of(const ResultAssimilated& entry,
-                                 const Hash& snapshot);
-  bool apply(const ResultAssimilated& entry, const UpdateRule& rule);
-
-  const LedgerSources& sources_;
-  const ReplayOptions& options_;
-  LastUses last_uses_;
-  std::uint64_t seq_ = 0;  // of the entry at hand
-  RunCreated run_;
-  std::unique_ptr<UpdateRule> rule_;
-  std::optional<ModelState> state_;
-  std::optional<Hash> hash_;  // of the current version, once asked for
-  std::unordered_map<std::uint64_t, PastVersion> past_;
-  std::uint64_t left_out_ = 0;
+struct Revocation {
+  std::uint64_t entry = 0;
+  std::vector<ResultId> results;
 };
 
-void Replayer::operator()(const RunCreated& run) {
-  run_ = run;
-  expect_memory(0);
-  state_.emplace(initial_parameters(run.model, run.seed),
-                 statistic_count(run.model));
-  expect_same("initial parameters", run.initial, current_hash());
+// What has to be known of the whole ledger before it is replayed.
+struct Survey {
+  LedgerReport report;
+  LastUses last_uses;
+  std::vector<Revocation> revocations;
+  std::set<ResultId> revoked;
+};
+
+Survey survey_of(const LedgerSources& sources, std::uint64_t entries) {
+  Survey survey;
+  survey.report = walk(sources, entries, [&](const LedgerEntry& entry) {
+    if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
+      survey.last_uses[result->base_version] = entry.seq;
+    } else if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
+      survey.revocations.push_back({entry.seq, revoked->results});
+      survey.revoked.insert(revoked->results.begin(), revoked->results.end());
+    }
+  });
+  return survey;
 }
 
-void Replayer::operator()(const ResultAssimilated& entry) {
-  const UpdateRule& rule = rule_called(entry.rule);
-  if (entry.version_after != entry.version_before) keep_current_as_base();
-  const bool left_out = options_.without_hosts.count(entry.host) != 0;
-  if (left_out) ++left_out_;
-  if (left_out ? state_->skip(entry, rule) : apply(entry, rule)) hash_.reset();
-  if (last_uses_.at(entry.base_version) == seq_) {
-    past_.erase(entry.base_version);
+LedgerReport show(const LedgerSources& sources, Timeline& timeline,
+                  std::uint64_t entries) {
+  return walk(sources, entries,
+              [&](const LedgerEntry& entry) { timeline.show(entry); });
+}
+
+void finish(ReplayReport& report, Timeline& timeline) {
+  report.left_out = timeline.left_out();
+  if (timeline.model() == nullptr) return;
+  report.parameters = timeline.parameters_hash();
+  report.published = timeline.published_hash();
+  report.model = timeline.take_model();
+}
+
+ReplayReport replay_without_hosts(const LedgerSources& sources,
+                                  const ReplayOptions& options,
+                                  const Survey& survey) {
+  TimelineOptions what;
+  what.is_left_out = [&](const ResultAssimilated& entry) {
+    return options.without_hosts.count(entry.host) != 0 ||
+           survey.revoked.count(entry.result) != 0;
+  };
+  what.is_lived = false;
+  what.max_memory_bytes = options.max_memory_bytes;
+  Timeline timeline(sources, what, survey.last_uses);
+  ReplayReport report;
+  report.ledger = show(sources, timeline, survey.report.entries);
+  finish(report, timeline);
+  return report;
+}
+
+ReplayReport replay_as_lived(const LedgerSources& sources,
+                             const ReplayOptions& options,
+                             const Survey& survey) {
+  std::set<ResultId> revoked;
+  TimelineOptions what;
+  what.is_left_out = [&](const ResultAssimilated& entry) {
+    return revoked.count(entry.result) != 0;
+  };
+  if (options.see) {
+    what.see = [&](const ResultAtHand& result) {
+      options.see(result, survey.revoked.count(result.entry.result) != 0);
+    };
   }
-}
-
-bool Replayer::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
-  const TrainingTask task = open_task(sources_, run_, entry);
-  const auto base = base_of(entry, task.snapshot);
-  const std::string what = fmt::format("update of result {}", entry.result);
-  std::vector<float> delta = read_parameters(
-      run_.model, read_checked(sources_.objects, entry.update, what), what);
-  return state_->apply(entry, rule, base, std::move(delta));
-}
-
-void Replayer::operator()(const SnapshotPublished& entry) {
-  expect_same("snapshot: version", entry.version, state_->version());
-  if (!is_recorded_model()) return;
-  const std::string what = fmt::format("version {}: ", entry.version);
-  expect_same(what + "parameters", entry.parameters, current_hash());
-  expect_same(what + "published model", entry.published,
-              hash_of(state_->published()));
-  expect_same(what + "state of the rule", entry.rule_state,
-              rule_state_hash(state_->rule_state()));
-}
-
-void Replayer::operator()(const RunEnded& entry) {
-  expect_same("end of the run: version", entry.version, state_->version());
-  if (!is_recorded_model()) return;
-  expect_same("end of the run: parameters", entry.parameters, current_hash());
-  expect_same("end of the run: published model", entry.published,
-              hash_of(state_->published()));
-}
-
-void Replayer::finish(ReplayReport& report) {
-  report.left_out = left_out_;
-  if (!state_) return;
-  report.parameters = current_hash();
-  report.published = hash_of(state_->published());
-  report.model = std::move(state_);
-}
-
-const UpdateRule& Replayer::rule_called(const std::string& name) {
-  if (rule_ && rule_->name() == name) return *rule_;
-  try {
-    rule_ = make_update_rule(name, "");
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) throw;
-    refuse(error.what());
+  what.max_memory_bytes = options.max_memory_bytes;
+  ReplayReport report;
+  std::unique_ptr<Timeline> timeline;
+  // From the beginning, or a revocation, up to the next, or the end.
+  for (std::size_t i = 0;; ++i) {
+    const bool is_last = i == survey.revocations.size();
+    auto next = std::make_unique<Timeline>(sources, what, survey.last_uses);
+    if (timeline) next->take_lived_versions(*timeline);
+    timeline = std::move(next);
+    report.ledger =
+        show(sources, *timeline,
+             is_last ? survey.report.entries : survey.revocations[i].entry);
+    if (is_last || !report.ledger.ok()) break;
+    what.compare_from = survey.revocations[i].entry;
+    revoked.insert(survey.revocations[i].results.begin(),
+                   survey.revocations[i].results.end());
   }
-  return *rule_;
-}
-
-void Replayer::expect_memory(std::uint64_t past_versions) const {
-  constexpr std::uint64_t kAlways = 4;  // model, average, momentum, an update
-  const std::uint64_t version_bytes =
-      parameter_count(run_.model) * sizeof(float);
-  const std::uint64_t needed = (kAlways + past_versions) * version_bytes;
-  if (needed <= options_.max_memory_bytes) return;
-  throw Error(
-      ErrorKind::denied,
-      fmt::format("replay: entry {} needs the model and {} past versions of it "
-                  "in memory, {} MiB; {} MiB are allowed: allow more",
-                  seq_, past_versions, needed >> 20,
-                  options_.max_memory_bytes >> 20));
-}
-
-void Replayer::keep_current_as_base() {
-  const auto last = last_uses_.find(state_->version());
-  if (last == last_uses_.end() || last->second <= seq_) return;
-  expect_memory(past_.size() + 1);
-  past_[state_->version()] = {state_->parameters(), hash_};
-}
-
-// The parameters that the entry's unit started from, if they are the snapshot
-// that its task names.
-std::span<const float> Replayer::base_of(const ResultAssimilated& entry,
-                                         const Hash& snapshot) {
-  const std::string what =
-      fmt::format("snapshot of base version {}", entry.base_version);
-  if (entry.base_version == state_->version()) {
-    if (is_recorded_model()) expect_same(what, snapshot, current_hash());
-    return state_->parameters();
-  }
-  const auto found = past_.find(entry.base_version);
-  if (found == past_.end()) refuse(what + ": there is no such version yet");
-  PastVersion& past = found->second;
-  if (is_recorded_model()) {
-    if (!past.hash) past.hash = hash_of(past.parameters);
-    expect_same(what, snapshot, *past.hash);
-  }
-  return past.parameters;
+  finish(report, *timeline);
+  return report;
 }
 
 }  // namespace
 
 LedgerReport verify_ledger(const LedgerSources& sources) {
   ObjectCheck objects(sources);
-  return walk(sources, std::numeric_limits<std::uint64_t>::max(),
-              [&](const LedgerEntry& entry) {
-                std::visit(objects, entry.body);
-                if (sources.progress) sources.progress(entry.seq + 1);
-              });
+  return walk(sources, kAll, [&](const LedgerEntry& entry) {
+    std::visit(objects, entry.body);
+  });
 }
 
 ReplayReport replay(const LedgerSources& sources,
                     const ReplayOptions& options) {
-  LastUses last_uses;
-  ReplayReport report;
-  report.ledger = walk(sources, std::numeric_limits<std::uint64_t>::max(),
-                       [&](const LedgerEntry& entry) {
-                         const auto* result =
-                             std::get_if<ResultAssimilated>(&entry.body);
-                         if (result == nullptr) return;
-                         last_uses[result->base_version] = entry.seq;
-                       });
-  if (!report.ledger.ok()) return report;
+  const Survey survey = survey_of(sources, kAll);
+  if (!survey.report.ok()) return {survey.report, 0, {}, {}, {}};
   // A run that goes on has more records by now: their bases are not known.
-  Replayer replayer(sources, options, std::move(last_uses));
-  report.ledger =
-      walk(sources, report.ledger.entries, [&](const LedgerEntry& entry) {
-        replayer.show(entry);
-        if (sources.progress) sources.progress(entry.seq + 1);
-      });
-  replayer.finish(report);
-  return report;
+  return options.without_hosts.empty()
+             ? replay_as_lived(sources, options, survey)
+             : replay_without_hosts(sources, options, survey);
+}
+
+ModelState rebuild_without(const LedgerSources& sources,
+                           const std::set<ResultId>& revoked,
+                           std::uint64_t entries,
+                           const ReplayOptions& options) {
+  const Survey survey = survey_of(sources, entries);
+  auto expect_ok = [](const LedgerReport& report) {
+    if (report.ok()) return;
+    throw Error(ErrorKind::corrupt, report.first_difference);
+  };
+  expect_ok(survey.report);
+  TimelineOptions what;
+  what.is_left_out = [&](const ResultAssimilated& entry) {
+    return revoked.count(entry.result) != 0 ||
+           survey.revoked.count(entry.result) != 0;
+  };
+  what.compare_from = kAll;
+  what.max_memory_bytes = options.max_memory_bytes;
+  Timeline timeline(sources, what, survey.last_uses);
+  expect_ok(show(sources, timeline, survey.report.entries));
+  return *timeline.take_model();
 }
 
 }  // namespace quorate

@@ -1,56 +1,36 @@
 // Is a run's model what its ledger says? Two answers: verify_ledger() checks
 // the record itself and that the objects it names are there; replay() repeats
 // every step of the update rules and compares the model bit for bit. Neither
-// computes units: what a host claimed is taken as recorded (see audit).
-// Objects and records come through callbacks; nothing else is touched.
+// computes units: what a host claimed is taken as recorded, unless `see` looks
+// closer (server/admin/audit). Objects and records come through callbacks;
+// nothing else is touched.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <set>
-#include <string>
 
-#include "base/bytes.h"
 #include "base/crypto.h"
+#include "validator/ledger_walk.h"
 #include "validator/model_state.h"
-#include "workunits/ledger.h"
-#include "workunits/sealed.h"
+#include "validator/timeline.h"
 
 namespace quorate {
-
-struct LedgerSources {
-  // Record `seq` of the ledger, or nothing after the last. Asked in ascending
-  // order from 0; by replay() twice.
-  std::function<std::optional<LedgerRecord>(std::uint64_t seq)> records;
-  // The bytes of an object; throws corrupt if it is missing. They are hashed
-  // here.
-  std::function<Bytes(const Hash& hash)> objects;
-  // The same of the sealed tasks of workunits.
-  std::function<Bytes(const Hash& hash)> tasks;
-  ProjectId project;
-  PublicKey key;
-  // Called after every entry with how many are done; may be empty.
-  std::function<void(std::uint64_t entries)> progress;
-};
-
-struct LedgerReport {
-  // In words, naming the entry; empty if everything fits.
-  std::string first_difference;
-  std::uint64_t entries = 0;  // that fit
-  std::uint64_t results = 0;  // assimilated by them
-
-  bool ok() const { return first_difference.empty(); }
-};
 
 // Checks chain, seals, versions, and that every object named is there and has
 // its hash; of workunits also the seal. An Error other than corrupt passes.
 LedgerReport verify_ledger(const LedgerSources& sources);
 
 struct ReplayOptions {
-  // Leaves the updates of these hosts out. From the first one on the model is
-  // another than the recorded one, and its hashes are no longer compared.
-  std::set<PublicKey> without_hosts;
+  // Leaves the updates of these hosts out, and those that were revoked. From
+  // the first one on the model is another than the run's, and hashes are no
+  // longer compared.
+  std::set<PublicKey> without_hosts = {};
+  // Shown every result that is part of the model or was, in order, each once;
+  // not of a replay without hosts. is_revoked: by any entry of the ledger.
+  // Throws corrupt for what does not fit.
+  std::function<void(const ResultAtHand& result, bool is_revoked)> see = {};
   // For the model, its average and the past versions that entries to come use
   // as base; throws denied if they need more.
   std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
@@ -58,7 +38,7 @@ struct ReplayOptions {
 
 struct ReplayReport {
   LedgerReport ledger;
-  std::uint64_t left_out = 0;  // results of without_hosts
+  std::uint64_t left_out = 0;  // revoked results and those of without_hosts
   // The model after the last entry that fits; empty if none did.
   std::optional<ModelState> model;
   // SHA-256 of write_parameters() of the model and of its average.
@@ -71,7 +51,23 @@ struct ReplayReport {
 // comparing on the way the hash of every published snapshot, of the end, and of
 // the snapshot that each unit's sealed task names as its base. Past versions
 // are kept only while an entry to come uses them as base; no snapshot is read.
+//
+// The run is followed as it went, false updates included, up to each
+// revocation; from there with the model that is rebuilt from the beginning
+// without what has been revoked so far. So a ledger with n revocations is
+// replayed n + 1 times.
 ReplayReport replay(const LedgerSources& sources,
                     const ReplayOptions& options = {});
+
+// The model at the version of entry `entries` - 1, made of the initial
+// parameters and of all results before that are neither in `revoked` nor
+// revoked by these entries: what a revocation that comes next makes of the run.
+// Units count as based on the rebuilt versions by number. A revocation on the
+// way repeats the version before it. Throws corrupt, naming the entry, for what
+// does not fit, and what sources.progress throws, which may so end it.
+ModelState rebuild_without(const LedgerSources& sources,
+                           const std::set<ResultId>& revoked,
+                           std::uint64_t entries,
+                           const ReplayOptions& options = {});
 
 }  // namespace quorate

@@ -18,6 +18,7 @@ constexpr std::string_view kFormat = "quorate ledger v1";
 constexpr JsonLimits kLimits{4 << 20, 26};
 constexpr std::size_t kMaxName = 256;
 constexpr std::size_t kMaxSettings = 64 << 10;
+constexpr std::size_t kMaxBasis = 32;
 
 template <class... Ts>
 struct Overloaded : Ts... {
@@ -45,19 +46,21 @@ json to_json(const ResultAssimilated& body) {
   for (const auto& [name, value] : body.coefficients) {
     coefficients[name] = hex_of_float(value);
   }
-  return {{"version_before", body.version_before},
-          {"version_after", body.version_after},
-          {"unit_index", body.unit_index},
-          {"workunit", body.workunit.hex()},
-          {"base_version", body.base_version},
-          {"staleness", body.staleness},
-          {"result", body.result},
-          {"host", body.host.hex()},
-          {"update", body.update.hex()},
-          {"claim", body.claim.hex()},
-          {"samples", body.samples},
-          {"rule", body.rule},
-          {"coefficients", coefficients}};
+  json line = {{"version_before", body.version_before},
+               {"version_after", body.version_after},
+               {"unit_index", body.unit_index},
+               {"workunit", body.workunit.hex()},
+               {"base_version", body.base_version},
+               {"staleness", body.staleness},
+               {"result", body.result},
+               {"host", body.host.hex()},
+               {"update", body.update.hex()},
+               {"claim", body.claim.hex()},
+               {"samples", body.samples},
+               {"rule", body.rule},
+               {"coefficients", coefficients}};
+  if (!body.basis.empty()) line["basis"] = body.basis;
+  return line;
 }
 
 json to_json(const SnapshotPublished& body) {
@@ -65,6 +68,15 @@ json to_json(const SnapshotPublished& body) {
           {"parameters", body.parameters.hex()},
           {"published", body.published.hex()},
           {"rule_state", body.rule_state.hex()}};
+}
+
+json to_json(const Revoked& body) {
+  return {{"version_before", body.version_before},
+          {"version_after", body.version_after},
+          {"results", body.results},
+          {"host", body.host.hex()},
+          {"reason", body.reason},
+          {"parameters", body.parameters.hex()}};
 }
 
 json to_json(const RunEnded& body) {
@@ -128,6 +140,7 @@ ResultAssimilated read_result(const JsonFields& fields) {
   body.samples = fields.integer("samples");
   body.rule = fields.text("rule", kMaxName);
   body.coefficients = read_coefficients(fields);
+  if (fields.has("basis")) body.basis = fields.text("basis", kMaxBasis);
   return body;
 }
 
@@ -137,6 +150,41 @@ SnapshotPublished read_snapshot(const JsonFields& fields) {
   body.parameters = fields.fixed_bytes<Hash>("parameters");
   body.published = fields.fixed_bytes<Hash>("published");
   body.rule_state = fields.fixed_bytes<Hash>("rule_state");
+  return body;
+}
+
+// Ascending, so that a result cannot stand there twice.
+std::vector<ResultId> read_results(const JsonFields& fields) {
+  const json& array = fields.array("results");
+  if (array.empty() || array.size() > kMaxRevoked) {
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("{}: expected 1 to {} results, found {}",
+                    fields.label("results"), kMaxRevoked, array.size()));
+  }
+  std::vector<ResultId> results;
+  for (const json& item : array) {
+    const auto least =
+        results.empty() ? 0 : static_cast<std::uint64_t>(results.back()) + 1;
+    if (!item.is_number_unsigned() || item.get<std::uint64_t>() < least ||
+        item.get<std::uint64_t>() > kMaxJsonInteger) {
+      throw Error(ErrorKind::corrupt,
+                  fmt::format("{}: expected ids in ascending order, found {}",
+                              fields.label("results"), dump_json(item)));
+    }
+    results.push_back(item.get<ResultId>());
+  }
+  return results;
+}
+
+Revoked read_revocation(const JsonFields& fields) {
+  Revoked body;
+  body.version_before = fields.integer("version_before");
+  body.version_after = fields.integer("version_after");
+  body.results = read_results(fields);
+  body.host = fields.fixed_bytes<PublicKey>("host");
+  body.reason = fields.text("reason", kMaxRevokedReason);
+  body.parameters = fields.fixed_bytes<Hash>("parameters");
   return body;
 }
 
@@ -154,6 +202,7 @@ LedgerBody read_body(const JsonFields& fields) {
   if (kind == "run") return read_run(fields);
   if (kind == "result") return read_result(fields);
   if (kind == "snapshot") return read_snapshot(fields);
+  if (kind == "revocation") return read_revocation(fields);
   if (kind == "end") return read_end(fields);
   throw Error(ErrorKind::corrupt, fmt::format("{}: unknown kind \"{}\"",
                                               fields.label("kind"), kind));
@@ -163,40 +212,6 @@ LedgerBody read_body(const JsonFields& fields) {
   throw Error(ErrorKind::corrupt, fmt::format("ledger entry {}: {}", seq, why));
 }
 
-// The version after `body`, which must follow from `version`.
-std::uint64_t next_version(std::uint64_t seq, std::uint64_t version,
-                           const LedgerBody& body) {
-  auto expect = [seq](std::uint64_t expected, std::uint64_t found) {
-    if (found != expected) {
-      reject(seq,
-             fmt::format("expected version {}, found {}", expected, found));
-    }
-    return found;
-  };
-  return std::visit(
-      Overloaded{
-          [](const RunCreated&) { return std::uint64_t{0}; },
-          [&](const ResultAssimilated& result) {
-            expect(version, result.version_before);
-            if (result.version_after != version) {
-              expect(version + 1, result.version_after);
-            }
-            if (result.base_version > version ||
-                result.staleness != version - result.base_version) {
-              reject(seq, fmt::format("staleness {} of base version {} at "
-                                      "version {}",
-                                      result.staleness, result.base_version,
-                                      version));
-            }
-            return result.version_after;
-          },
-          [&](const SnapshotPublished& snapshot) {
-            return expect(version, snapshot.version);
-          },
-          [&](const RunEnded& end) { return expect(version, end.version); }},
-      body);
-}
-
 }  // namespace
 
 std::string_view kind_of(const LedgerBody& body) {
@@ -204,6 +219,7 @@ std::string_view kind_of(const LedgerBody& body) {
       Overloaded{[](const RunCreated&) { return "run"; },
                  [](const ResultAssimilated&) { return "result"; },
                  [](const SnapshotPublished&) { return "snapshot"; },
+                 [](const Revoked&) { return "revocation"; },
                  [](const RunEnded&) { return "end"; }},
       body);
 }
@@ -234,39 +250,6 @@ LedgerEntry parse_entry(std::string_view line) {
   if (line_of(entry) != line) {
     reject(entry.seq, "is not written as we write entries");
   }
-  return entry;
-}
-
-LedgerEntry LedgerVerifier::next(const LedgerRecord& record) {
-  std::uint64_t seq = next_seq_;
-  if (record.hash != sha256(as_bytes(record.line))) {
-    reject(seq, "its hash is not that of its line");
-  }
-  if (!verify_detached(record.hash.view(), SealKind::ledger_entry, project_,
-                       key_, record.signature)) {
-    reject(seq, "its signature does not fit");
-  }
-  LedgerEntry entry = parse_entry(record.line);
-  if (entry.seq != seq || record.seq != seq) {
-    reject(seq, fmt::format("found entry {} in its place", entry.seq));
-  }
-  if (entry.previous != previous_) {
-    reject(seq, "does not name the hash of the entry before it");
-  }
-  if (record.kind != kind_of(entry.body)) {
-    reject(seq, fmt::format("kind \"{}\" beside a line of kind \"{}\"",
-                            record.kind, kind_of(entry.body)));
-  }
-  bool creates = std::holds_alternative<RunCreated>(entry.body);
-  if (creates != (seq == 0) || has_ended_) {
-    reject(seq, fmt::format("a ledger begins with the run's creation and "
-                            "ends with its end; found kind \"{}\"",
-                            record.kind));
-  }
-  version_ = next_version(seq, version_, entry.body);
-  has_ended_ = std::holds_alternative<RunEnded>(entry.body);
-  previous_ = record.hash;
-  ++next_seq_;
   return entry;
 }
 

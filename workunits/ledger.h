@@ -1,5 +1,6 @@
 // The hash-chained record of what became of a run: one entry for its creation,
-// one per assimilated result, one per published snapshot, one for its end.
+// one per assimilated result, one per published snapshot, one per revocation of
+// results that proved false, one for its end.
 // An entry is one line of JSON; its hash covers the line, and the line names
 // the hash before it. Each hash is signed by the project. The row in the store
 // is the commit point; a ledger file is an export of the rows.
@@ -47,6 +48,9 @@ struct ResultAssimilated {
   std::uint64_t samples = 0;
   std::string rule;
   Coefficients coefficients;
+  // How its unit was decided: "quorum", "proven", "house" or "check"; empty in
+  // ledgers that did not record it.
+  std::string basis = {};
 };
 
 // State of the run at a version: enough to go on from without older entries.
@@ -57,6 +61,21 @@ struct SnapshotPublished {
   Hash rule_state;  // zero if the rule keeps none
 };
 
+// Results that proved false are taken out of the model: it becomes the one that
+// all other results make of the initial parameters (validator/replay), under
+// the next version's number.
+struct Revoked {
+  std::uint64_t version_before = 0;
+  std::uint64_t version_after = 0;  // version_before + 1
+  std::vector<ResultId> results;    // ascending; all of one host
+  PublicKey host;
+  std::string reason;
+  Hash parameters;  // of version_after
+};
+// What one entry may list.
+inline constexpr std::size_t kMaxRevoked = 100'000;
+inline constexpr std::size_t kMaxRevokedReason = 1024;  // bytes
+
 struct RunEnded {
   std::string state;  // "finished", "stopped"
   std::uint64_t version = 0;
@@ -64,8 +83,8 @@ struct RunEnded {
   Hash published;
 };
 
-using LedgerBody =
-    std::variant<RunCreated, ResultAssimilated, SnapshotPublished, RunEnded>;
+using LedgerBody = std::variant<RunCreated, ResultAssimilated,
+                                SnapshotPublished, Revoked, RunEnded>;
 
 struct LedgerEntry {
   std::uint64_t seq = 0;  // from 0
@@ -73,7 +92,8 @@ struct LedgerEntry {
   LedgerBody body;
 };
 
-// What an entry is about: "run", "result", "snapshot", "end".
+// What an entry is about: "run", "result", "snapshot",
+// "revocation", "end".
 std::string_view kind_of(const LedgerBody& body);
 
 // An entry as stored: its line (without newline), hash and signature.
@@ -90,24 +110,5 @@ LedgerRecord make_record(const LedgerEntry& entry, const ProjectId& project,
 // Throws corrupt, naming the entry, if the line is not one that make_record
 // writes.
 LedgerEntry parse_entry(std::string_view line);
-
-// Checks records one after another, from the first.
-class LedgerVerifier {
- public:
-  LedgerVerifier(const ProjectId& project, const PublicKey& key)
-      : project_(project), key_(key) {}
-  // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
-  // chain, a hash or a signature that does not fit, or versions that do not
-  // follow each other.
-  LedgerEntry next(const LedgerRecord& record);
-
- private:
-  ProjectId project_;
-  PublicKey key_;
-  std::uint64_t next_seq_ = 0;
-  std::uint64_t version_ = 0;
-  bool has_ended_ = false;
-  Hash previous_;
-};
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "client/worker/claim_check.h"
 #include "workunits/safetensors.h"
 #include "workunits/shard.h"
 #include "workunits/task.h"
@@ -68,19 +69,25 @@ class CheckpointFile {
   const Unit& unit_;
 };
 
-// False if the job was stopped before the unit's end.
-bool run_steps(Trainer& trainer, std::uint32_t steps,
-               const CheckpointFile& checkpoint, Job& job) {
-  while (!trainer.is_finished()) {
+enum class StepsEnd { finished, stopped, differs };
+
+// `expected`: the claim to check on the way, or null.
+StepsEnd run_steps(Trainer& trainer, std::uint32_t steps, const Claim* expected,
+                   const CheckpointFile& checkpoint, Job& job) {
+  auto differs = [&] {
+    return expected != nullptr &&
+           differing_digest(*expected, trainer.digests());
+  };
+  while (!trainer.is_finished() && !differs()) {
     if (job.should_stop()) {
       checkpoint.save(trainer);
-      return false;
+      return StepsEnd::stopped;
     }
     trainer.step();
     if (job.is_checkpoint_due()) checkpoint.save(trainer);
     job.step_done(trainer.steps_done(), steps);
   }
-  return true;
+  return differs() ? StepsEnd::differs : StepsEnd::finished;
 }
 
 }  // namespace
@@ -101,18 +108,36 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
       backend_);
   CheckpointFile checkpoint(request.checkpoint, unit);
   checkpoint.restore_into(trainer);
-  std::uint32_t resumed_at = trainer.steps_done();
-  if (!run_steps(trainer, task.range.steps, checkpoint, job)) {
-    return protocol::WorkerStopped{request.job};
+  const std::uint32_t resumed_at = trainer.steps_done();
+  auto seconds = [&] { return (clock_.now() - start).count(); };
+  auto steps = [&] { return trainer.steps_done() - resumed_at; };
+  auto false_claim = [&](std::uint32_t digest) {
+    checkpoint.remove();
+    protocol::ComputeDiffers differs = stretch_of(digest, task);
+    differs.job = request.job;
+    differs.seconds = seconds();
+    differs.steps = steps();
+    return differs;
+  };
+  const Claim* expected = request.expected ? &*request.expected : nullptr;
+  switch (run_steps(trainer, task.range.steps, expected, checkpoint, job)) {
+    case StepsEnd::stopped:
+      return protocol::WorkerStopped{request.job};
+    case StepsEnd::differs:
+      return false_claim(*differing_digest(*expected, trainer.digests()));
+    case StepsEnd::finished:
+      break;
   }
   TrainingResult result = trainer.finish();
-  if (!result.update.empty()) {
+  if (expected != nullptr) {
+    if (auto digest = difference(*expected, result.claim)) {
+      return false_claim(*digest);
+    }
+  } else if (!result.update.empty()) {
     write_file_durably(request.update, result.update);
   }
   checkpoint.remove();
-  return protocol::ComputeDone{request.job, result.claim,
-                               (clock_.now() - start).count(),
-                               trainer.steps_done() - resumed_at};
+  return protocol::ComputeDone{request.job, result.claim, seconds(), steps()};
 }
 
 WorkerReply UnitRunner::evaluate(const EvaluateRequest& request, Job& job) {

@@ -20,9 +20,9 @@ class UnitRunner {
       : backend_(backend), clock_(clock) {}
 
   // Checks seal, task, snapshot and shard; goes on from the checkpoint if it
-  // fits; the update file is durable on return. Returns ComputeDone or
-  // WorkerStopped. Throws corrupt, io, or unsupported for a task that this
-  // program cannot compute.
+  // fits; the update file is durable on return. Returns ComputeDone,
+  // ComputeDiffers for a claim that is false, or WorkerStopped. Throws corrupt,
+  // io, or unsupported for a task that this program cannot compute.
   protocol::WorkerReply compute(const protocol::ComputeRequest& request,
                                 Job& job);
   // Returns EvaluateDone or WorkerStopped. Throws corrupt, io.

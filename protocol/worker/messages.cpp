@@ -63,15 +63,17 @@ Claim read_claim(const JsonValue& value) {
 }
 
 Json to_json(const ComputeRequest& request) {
-  return {{"type", "compute"},
-          {"job", request.job},
-          {"project", request.project.hex()},
-          {"project_key", request.project_key.hex()},
-          {"workunit", request.workunit},
-          {"snapshot", request.snapshot},
-          {"shard", request.shard},
-          {"update", request.update},
-          {"checkpoint", request.checkpoint}};
+  Json json = {{"type", "compute"},
+               {"job", request.job},
+               {"project", request.project.hex()},
+               {"project_key", request.project_key.hex()},
+               {"workunit", request.workunit},
+               {"snapshot", request.snapshot},
+               {"shard", request.shard},
+               {"update", request.update},
+               {"checkpoint", request.checkpoint}};
+  if (request.expected) json["expected"] = to_json(*request.expected);
+  return json;
 }
 
 Json to_json(const EvaluateRequest& request) {
@@ -107,6 +109,16 @@ Json to_json(const ComputeDone& done) {
           {"steps", done.steps}};
 }
 
+Json to_json(const ComputeDiffers& differs) {
+  return {{"type", "differs"},
+          {"job", differs.job},
+          {"digest", differs.digest},
+          {"first_step", differs.first_step},
+          {"last_step", differs.last_step},
+          {"seconds", differs.seconds},
+          {"steps", differs.steps}};
+}
+
 // A loss that is not finite is written as null: JSON has no other word for it.
 Json to_json(const EvaluateDone& done) {
   return {{"type", "evaluated"},
@@ -137,6 +149,9 @@ ComputeRequest read_compute(const JsonValue& root) {
   request.shard = root.at("shard").text(kMaxPath);
   request.update = root.at("update").text(kMaxPath);
   request.checkpoint = root.at("checkpoint").text(kMaxPath);
+  if (auto expected = root.find("expected")) {
+    request.expected = read_claim(*expected);
+  }
   return request;
 }
 
@@ -163,6 +178,17 @@ ComputeDone read_computed(const JsonValue& root) {
   done.seconds = root.at("seconds").number(kMaxRunSeconds);
   done.steps = root.at("steps").integer32();
   return done;
+}
+
+ComputeDiffers read_differs(const JsonValue& root) {
+  ComputeDiffers differs;
+  differs.job = root.at("job").integer(kMaxId);
+  differs.digest = root.at("digest").integer32();
+  differs.first_step = root.at("first_step").integer32();
+  differs.last_step = root.at("last_step").integer32();
+  differs.seconds = root.at("seconds").number(kMaxRunSeconds);
+  differs.steps = root.at("steps").integer32();
+  return differs;
 }
 
 EvaluateDone read_evaluated(const JsonValue& root) {
@@ -212,6 +238,7 @@ WorkerReply parse_worker_reply(const std::string& line) {
   }
   if (name == "progress") return read_progress(root);
   if (name == "computed") return read_computed(root);
+  if (name == "differs") return read_differs(root);
   if (name == "evaluated") return read_evaluated(root);
   if (name == "stopped") return WorkerStopped{root.at("job").integer(kMaxId)};
   if (name == "failed") return read_failed(root);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,7 +16,8 @@
 
 namespace quorate::protocol {
 
-// Computes a sealed workunit. The worker checks the seal itself.
+// Computes a sealed workunit, or checks a claim about it. The worker checks the
+// seal itself.
 struct ComputeRequest {
   std::uint64_t job = 0;
   ProjectId project;
@@ -25,6 +27,9 @@ struct ComputeRequest {
   std::string shard;
   std::string update;      // to be written
   std::string checkpoint;  // written now and then, read if it is there
+  // To be checked: the worker stops at the first state that is not the claimed
+  // one, and writes no update.
+  std::optional<Claim> expected = {};
 };
 
 // Evaluates parameters on held-out shards.
@@ -56,6 +61,18 @@ struct ComputeDone {
   double seconds = 0;       // spent in this process
   std::uint32_t steps = 0;  // computed in this process (less when resumed)
 };
+// A claim that was to be checked is false: it left the path of the computation
+// in one of the steps first_step to last_step (from 1).
+struct ComputeDiffers {
+  std::uint64_t job = 0;
+  // The first of the claim's state digests that differs; their number when all
+  // agree, and only update, loss or the claim's end do not.
+  std::uint32_t digest = 0;
+  std::uint32_t first_step = 0;
+  std::uint32_t last_step = 0;
+  double seconds = 0;       // as of ComputeDone
+  std::uint32_t steps = 0;  // as of ComputeDone
+};
 struct EvaluateDone {
   std::uint64_t job = 0;
   std::uint64_t correct = 0;
@@ -71,8 +88,9 @@ struct WorkerFailed {
   std::string why;
 };
 
-using WorkerReply = std::variant<WorkerReady, WorkerProgress, ComputeDone,
-                                 EvaluateDone, WorkerStopped, WorkerFailed>;
+using WorkerReply =
+    std::variant<WorkerReady, WorkerProgress, ComputeDone, ComputeDiffers,
+                 EvaluateDone, WorkerStopped, WorkerFailed>;
 
 // One line without its newline.
 std::string write(const WorkerRequest& request);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
+#include "server/admin/new_file.h"
 #include "workunits/object_store.h"
 #include "workunits/pytorch_export.h"
 #include "workunits/safetensors.h"
@@ -26,24 +27,6 @@ std::map<std::string, std::string> metadata_of(const json& version) {
           {"quorate.model", version["model"].dump()},
           {"quorate.input", "U8 images / 255, no mean subtracted"},
           {"quorate.ledger_head", version["ledger_head"].get<std::string>()}};
-}
-
-// Said before anything is computed or overwritten.
-void expect_new_file(const fs::path& out, bool may_replace) {
-  auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::usage,
-                fmt::format("export: --out {}: {}", out.string(), why));
-  };
-  std::error_code ignored;
-  fs::path folder = fs::absolute(out).parent_path();
-  if (fs::is_directory(out, ignored)) refuse("this is a folder: name a file");
-  if (!fs::is_directory(folder, ignored)) {
-    refuse(
-        fmt::format("there is no folder {}: make it first", folder.string()));
-  }
-  if (fs::exists(out, ignored) && !may_replace) {
-    refuse("there is such a file: name another, or say --force");
-  }
 }
 
 }  // namespace
@@ -70,7 +53,7 @@ void add_export(CLI::App& app, GlobalOptions& global) {
       "Example:\n  quorate -C my-project export first --out "
       "model.safetensors\n");
   command->callback([options, &global] {
-    expect_new_file(options->out, options->force);
+    expect_new_file("export", options->out, options->force);
     AdminClient client(global.folder);
     json version = client.call(
         "exportable", {{"run", options->run}, {"version", options->version}});

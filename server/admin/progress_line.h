@@ -16,10 +16,9 @@ class ProgressLine {
 
   // "what: 45 %"
   void show(const std::string& what, std::uint64_t done, std::uint64_t all);
-
- private:
   void write(const std::string& text);
 
+ private:
   bool is_terminal_;
   std::string shown_;
 };

@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "server/admin/create_run.h"
+#include "server/admin/ledger_rows.h"
 #include "server/admin/lists.h"
 #include "server/admin/remove_dataset.h"
 #include "server/evaluations.h"
-#include "server/sealed_tasks.h"
 #include "server/status.h"
 
 namespace quorate {
@@ -150,39 +150,6 @@ json assimilate(Project& project, const json& arguments) {
   return rows;
 }
 
-// The sealed task that an entry about a result names, in hexadecimal, for the
-// auditor, who checks hash and seal; null if there is none.
-json task_of_entry(ProjectState& state, const LedgerRecord& record) {
-  LedgerEntry entry = parse_entry(record.line);
-  const auto* result = std::get_if<ResultAssimilated>(&entry.body);
-  if (result == nullptr) return nullptr;
-  try {
-    return to_hex(sealed_task_of(state.store, state.objects, result->workunit));
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::corrupt) throw;
-    return nullptr;  // the auditor says that it is missing
-  }
-}
-
-json ledger(Project& project, const json& arguments) {
-  const TrainingRun& training = run_of(project, arguments);
-  bool with_tasks = arguments.value("tasks", false);
-  json rows = json::array();
-  for (const LedgerRecord& record : project.state().store.ledger(
-           training.run.key, arguments.value("from", std::uint64_t{0}),
-           arguments.value("limit", std::uint64_t{1000}))) {
-    rows.push_back({{"seq", record.seq},
-                    {"kind", record.kind},
-                    {"line", record.line},
-                    {"hash", record.hash.hex()},
-                    {"signature", record.signature.hex()}});
-    if (with_tasks) {
-      rows.back()["task"] = task_of_entry(project.state(), record);
-    }
-  }
-  return rows;
-}
-
 // What `export` needs to know of a version.
 json exportable(Project& project, const json& arguments) {
   const TrainingRun& training = run_of(project, arguments);
@@ -249,7 +216,8 @@ const std::map<std::string, Command>& commands() {
       {"snapshots", list_snapshots},
       {"validate", validate},
       {"assimilate", assimilate},
-      {"ledger", ledger},
+      {"ledger", list_ledger},
+      {"host-find", find_host},
       {"exportable", exportable},
       {"dataset-remove", remove_dataset},
   };

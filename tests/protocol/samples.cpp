@@ -87,6 +87,15 @@ std::vector<Sample> worker_samples() {
            R"("shard":"/o/shard","update":"/r/out",)" +
            R"("checkpoint":"/r/checkpoint"})",
        request},
+      {"check of a claim",
+       R"({"type":"compute","job":3,"project":")" + hex32("01") +
+           R"(","project_key":")" + hex32("02") +
+           R"(","workunit":"/o/unit","snapshot":"/o/snapshot",)" +
+           R"("shard":"/o/shard","update":"","checkpoint":"",)" +
+           R"("expected":{"update":")" + hex32("55") + R"(","digests":[")" +
+           hex32("66") + R"("],"samples":1280,"loss_bits":1075010958,)" +
+           R"("outcome":"success","diverged_step":0}})",
+       request},
       {"evaluate",
        R"({"type":"evaluate","job":4,"model":"{\"family\":\"mlp\"}",)"
        R"("parameters":"/o/p","shards":["/o/a","/o/b"]})",
@@ -100,6 +109,10 @@ std::vector<Sample> worker_samples() {
            R"(","digests":[")" + hex32("66") + R"(",")" + hex32("77") +
            R"("],"samples":1280,"loss_bits":1075010958,"outcome":"success",)" +
            R"("diverged_step":0},"seconds":0.25,"steps":20})",
+       reply},
+      {"differs",
+       R"({"type":"differs","job":3,"digest":1,"first_step":4,"last_step":6,)"
+       R"("seconds":0.25,"steps":6})",
        reply},
       {"evaluated",
        R"({"type":"evaluated","job":4,"correct":91,"samples":100,"loss":0.25})",

@@ -20,7 +20,7 @@ TEST_CASE("compute and its claim have the bytes that the document shows") {
   std::vector<Sample> samples = worker_samples();
   CHECK(write(WorkerRequest(sample_compute_request())) == samples[0].bytes);
   CHECK(write(WorkerReply(ComputeDone{3, sample_claim(), 0.25, 20})) ==
-        samples[5].bytes);
+        samples[6].bytes);
 }
 
 TEST_CASE("a claim arrives as it was sent, also of a diverged unit") {

@@ -62,6 +62,10 @@ std::vector<Format> formats() {
   for (std::size_t seq : {0U, 1U, 4U, 5U}) {  // one of each kind
     all.push_back(ledger_format(ledger.at(seq)));
   }
+  LedgerRecord with_basis = chain(sample_revocation()).at(3);
+  with_basis.kind += "_basis";
+  all.push_back(ledger_format(with_basis));
+  all.push_back(ledger_format(chain(sample_revocation()).at(5)));
   return all;
 }
 

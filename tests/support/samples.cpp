@@ -158,4 +158,16 @@ std::vector<LedgerRecord> sample_ledger() {
   return chain(sample_entries());
 }
 
+std::vector<LedgerEntry> sample_revocation() {
+  std::vector<LedgerEntry> entries = sample_entries();
+  std::get<ResultAssimilated>(entries.at(3).body).basis = "proven";
+  entries.back().body = Revoked{2,
+                                3,
+                                {40, 42},
+                                sample_key(2).public_key(),
+                                "found false by a check",
+                                filled<Hash>(0xa3)};
+  return entries;
+}
+
 }  // namespace quorate::test

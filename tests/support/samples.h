@@ -42,6 +42,9 @@ ResultHeader sample_diverged_header();
 std::vector<LedgerEntry> sample_entries();
 // The same, chained and signed with sample_key(1).
 std::vector<LedgerRecord> sample_ledger();
+// A ledger whose last entry, number 5, revokes two of its results; entry 3 says
+// how its unit was decided.
+std::vector<LedgerEntry> sample_revocation();
 // Chains and signs `entries` anew, whatever they say.
 std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries);
 

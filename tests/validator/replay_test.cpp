@@ -281,6 +281,155 @@ TEST_CASE("a host's results can be left out") {
   }
 }
 
+// Host 1 is revoked in the middle, host 2 later; units go on from what is left.
+SyntheticRun run_with_revocations() {
+  SyntheticRun run;               // entry 0
+  run.assimilate_vc_asgd(0);      // 1: version 1
+  run.assimilate_vc_asgd(0, 1);   // 2: version 2, host 1
+  run.assimilate_vc_asgd(2);      // 3: version 3, trained on host 1's work
+  run.assimilate_vc_asgd(1, 2);   // 4: version 4, host 2
+  run.publish();                  // 5: as it went, false update included
+  run.assimilate_round(3, 1);     // 6 to 8: version 5, the first by host 1
+  run.revoke(1);                  // 9: version 6
+  run.publish();                  // 10
+  run.assimilate_vc_asgd(6);      // 11: version 7
+  run.assimilate_vc_asgd(6, 2);   // 12: version 8, host 2
+  run.assimilate_vc_asgd(7);      // 13: version 9
+  run.revoke(2);                  // 14: version 10
+  run.assimilate_vc_asgd(10, 1);  // 15: version 11, host 1 again
+  run.publish();                  // 16
+  run.end();                      // 17
+  return run;
+}
+
+TEST_CASE("a run with revocations replays as it went, and as rebuilt") {
+  const SyntheticRun run = run_with_revocations();
+  const auto records = run.records();
+  REQUIRE(records.size() == 18);
+  std::vector<std::uint64_t> seen;
+  std::vector<std::uint64_t> revoked;
+  ReplayOptions options;
+  options.see = [&](const ResultAtHand& result, bool is_revoked) {
+    CHECK(std::equal(result.base.begin(), result.base.end(),
+                     run.parameters_at(result.entry.base_version).begin()));
+    seen.push_back(result.at.seq);
+    if (is_revoked) revoked.push_back(result.at.seq);
+  };
+  const ReplayReport report = replay(run.sources(records), options);
+  CHECK(report.ledger.first_difference == "");
+  CHECK(report.ledger.entries == 18);
+  CHECK(report.left_out == 4);
+  CHECK(report.model->version() == 11);
+  CHECK(report.parameters == run.parameters_hash());
+  CHECK(report.published == run.published_hash());
+  CHECK(seen ==
+        std::vector<std::uint64_t>{1, 2, 3, 4, 6, 7, 8, 11, 12, 13, 15});
+  CHECK(revoked == std::vector<std::uint64_t>{2, 4, 6, 12});
+  CHECK(verify_ledger(run.sources(records)).first_difference == "");
+}
+
+TEST_CASE("what a server rebuilds for a revocation is what a replay expects") {
+  const SyntheticRun run = run_with_revocations();
+  const auto records = run.records();
+  const auto& second = std::get<Revoked>(run.entries.at(14).body);
+  ModelState state = rebuild_without(
+      run.sources(records), {second.results.begin(), second.results.end()}, 14);
+  CHECK(state.version() == 9);
+  CHECK(run.hash_of(state.parameters()) == second.parameters);
+  state.revoke(second);
+  CHECK(state.version() == 10);
+  CHECK_THROWS_AS(state.revoke(second), Error);
+  SUBCASE("and can be given up") {
+    LedgerSources sources = run.sources(records);
+    sources.progress = [](std::uint64_t entries) {
+      if (entries == 5) throw Error(ErrorKind::unavailable, "stopped");
+    };
+    CHECK_THROWS_WITH_AS(rebuild_without(sources, {}, 14), "stopped", Error);
+  }
+}
+
+TEST_CASE("a forged revocation is found by the replay") {
+  SyntheticRun run = run_with_revocations();
+  const char* expected = nullptr;
+  SUBCASE("another model") {
+    body<Revoked>(run, 9).parameters = sha256(as_bytes("better"));
+    expected = "ledger entry 9: revocation: parameters";
+  }
+  SUBCASE("fewer results than were taken out") {
+    body<Revoked>(run, 9).results.pop_back();
+    expected = "ledger entry 9: revocation: parameters";
+  }
+  SUBCASE("a false update stays in") {
+    body<SnapshotPublished>(run, 10) = body<SnapshotPublished>(run, 5);
+    body<SnapshotPublished>(run, 10).version = 6;
+    expected = "ledger entry 10: version 6: parameters";
+  }
+  SUBCASE("the model before it") {
+    body<SnapshotPublished>(run, 5).parameters = sha256(as_bytes("better"));
+    expected = "ledger entry 5: version 4: parameters";
+  }
+  SUBCASE("a coefficient before it, which the rebuilding uses, too") {
+    body<ResultAssimilated>(run, 4).coefficients["one_minus_c"] = 0.5F;
+    expected = "ledger entry 5: version 4: published model";
+  }
+  SUBCASE("a unit of the branch that was left") {
+    auto& entry = body<ResultAssimilated>(run, 11);
+    entry = body<ResultAssimilated>(run, 8);
+    entry.result = 5000;
+    entry.version_before = 6;
+    entry.version_after = 7;
+    entry.rule = "vc-asgd";
+    entry.staleness = 6 - entry.base_version;
+    expected = "ledger entry 11: snapshot of base version 4";
+  }
+  const auto records = run.records();
+  check_finding(replay(run.sources(records)).ledger.first_difference, expected);
+}
+
+TEST_CASE("units of a round may be older than a revocation") {
+  SyntheticRun run;
+  run.assimilate_vc_asgd(0, 1);
+  run.assimilate_round(2);
+  // given units that were sent before the revocation, and another after it
+  run.revoke(1);
+  run.assimilate_old_round(2, 2);
+  run.publish();
+  std::size_t seen = 0;
+  ReplayOptions options;
+  options.see = [&](const ResultAtHand& result, bool) {
+    CHECK(std::equal(result.base.begin(), result.base.end(),
+                     run.parameters_at(result.entry.base_version).begin()));
+    ++seen;
+  };
+  SUBCASE("they are merged") {}
+  SUBCASE("and may be rebuilt themselves") {
+    run.assimilate_round(1, 2);
+    run.revoke(2);
+    run.publish();
+  }
+  const auto records = run.records();
+  const ReplayReport report = replay(run.sources(records), options);
+  CHECK(report.ledger.first_difference == "");
+  CHECK(report.parameters == run.parameters_hash());
+  CHECK(seen == report.ledger.results);
+}
+
+TEST_CASE("a run without a host is the run in which it never was") {
+  for (const SyntheticRun& run : {mixed_run(), run_with_revocations()}) {
+    const auto records = run.records();
+    for (int host : {0, 1, 2}) {
+      ReplayOptions options;
+      options.without_hosts = {SyntheticRun::host_key(host)};
+      const ReplayReport report = replay(run.sources(records), options);
+      const SyntheticRun::Model expected = run.without(options.without_hosts);
+      CHECK(report.ledger.first_difference == "");
+      CHECK(report.model->version() == expected.version);
+      CHECK(report.model->parameters() == expected.parameters);
+      CHECK(report.model->published() == expected.published);
+    }
+  }
+}
+
 TEST_CASE("past versions are kept only as far as allowed") {
   const SyntheticRun run = mixed_run();
   const auto records = run.records();

@@ -133,11 +133,17 @@ void SyntheticRun::assimilate_vc_asgd(std::uint64_t base_version, int host) {
 }
 
 void SyntheticRun::assimilate_round(std::size_t results, int host) {
+  assimilate_old_round(results, version_, host);
+}
+
+void SyntheticRun::assimilate_old_round(std::size_t results,
+                                        std::uint64_t base_version, int host) {
   momentum_.resize(parameters_.size(), 0.0F);
   std::vector<float> sum(parameters_.size(), 0.0F);
   std::vector<std::vector<float>> deltas;
   for (std::size_t i = results; i > 0; --i) {
-    ResultAssimilated entry = new_result(version_, host, next_unit_ + i - 1);
+    ResultAssimilated entry =
+        new_result(base_version, host, next_unit_ + i - 1);
     deltas.insert(deltas.begin(), make_delta(entry));
     if (i == 1) entry.version_after = version_ + 1;
     entry.rule = "diloco";
@@ -165,6 +171,81 @@ void SyntheticRun::assimilate_in_open_round() {
   entry.coefficients = {
       {"beta", 0.9F}, {"gamma", 0.7F}, {"one_minus_c", 1.0F - 0.8F}};
   append(entry);
+}
+
+// The equations once more, in a plain loop over the entries.
+SyntheticRun::Model SyntheticRun::without(
+    const std::set<PublicKey>& hosts) const {
+  Model model;
+  model.parameters = initial_parameters(model_, kSeed);
+  model.published = model.parameters;
+  model.versions = {model.parameters};
+  std::map<std::uint64_t, std::vector<float>> round;  // by unit
+  for (const LedgerEntry& at : entries) {
+    const auto* entry = std::get_if<ResultAssimilated>(&at.body);
+    const bool makes_version =
+        std::holds_alternative<Revoked>(at.body) ||
+        (entry != nullptr && entry->version_after != entry->version_before);
+    if (entry != nullptr && hosts.count(entry->host) == 0 &&
+        revoked_.count(entry->result) == 0) {
+      round[entry->unit_index] =
+          read_parameters(model_, objects.at(entry->update), "update");
+    }
+    if (!makes_version) continue;
+    if (!round.empty()) merge(*entry, round, model);
+    round.clear();
+    ++model.version;
+    model.versions.push_back(model.parameters);
+  }
+  return model;
+}
+
+void SyntheticRun::merge(const ResultAssimilated& closing,
+                         std::map<std::uint64_t, std::vector<float>>& round,
+                         Model& model) const {
+  std::vector<float>& w = model.parameters;
+  const bool is_round = closing.rule == "diloco";
+  model.momentum.resize(is_round ? w.size() : 0, 0.0F);
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    if (is_round) {
+      float sum = 0.0F;
+      for (const auto& [unit, delta] : round) sum = sum + delta[i];
+      const float mean = sum * (1.0F / static_cast<float>(round.size()));
+      model.momentum[i] = std::fma(0.9F, model.momentum[i], mean);
+      w[i] = std::fma(0.7F, std::fma(0.9F, model.momentum[i], mean), w[i]);
+    } else {
+      const float base = model.versions.at(closing.base_version)[i];
+      const float returned = base + round.begin()->second[i];
+      w[i] = std::fma(1.0F - 0.7F, returned - w[i], w[i]);
+    }
+    const float weight = 1.0F - (is_round ? 0.8F : 0.9F);
+    float& e = model.published[i];
+    e = std::fma(weight, w[i] - e, e);
+  }
+}
+
+std::vector<ResultId> SyntheticRun::revoke(int host) {
+  Revoked revoked;
+  for (const LedgerEntry& at : entries) {
+    const auto* entry = std::get_if<ResultAssimilated>(&at.body);
+    if (entry == nullptr || entry->host != host_key(host)) continue;
+    if (revoked_.insert(entry->result).second) {
+      revoked.results.push_back(entry->result);
+    }
+  }
+  std::sort(revoked.results.begin(), revoked.results.end());
+  const Model rebuilt = without({});
+  parameters_ = rebuilt.parameters;
+  published_ = rebuilt.published;
+  momentum_ = rebuilt.momentum;
+  revoked.version_before = version_++;
+  revoked.version_after = version_;
+  versions_.push_back(parameters_);
+  revoked.host = host_key(host);
+  revoked.reason = "found false by a spot check";
+  revoked.parameters = snapshot(parameters_);
+  append(revoked);
+  return revoked.results;
 }
 
 void SyntheticRun::publish() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,14 @@ class SyntheticRun {
   // The results of a round of diloco on the newest version; the unit indices
   // descend in order of arrival.
   void assimilate_round(std::size_t results, int host = 0);
+  // The same on an older version.
+  void assimilate_old_round(std::size_t results, std::uint64_t base_version,
+                            int host = 0);
   // One result of a round that does not close.
   void assimilate_in_open_round();
+  // Takes the results of `host` out of the model and goes on from what is left.
+  // Returns the entry's results.
+  std::vector<ResultId> revoke(int host);
   void publish();
   void end();
 
@@ -39,19 +46,32 @@ class SyntheticRun {
     return versions_.at(version);
   }
   static PublicKey host_key(int host);
+  // Model and average that all other results make, from the beginning; what was
+  // revoked is left out, too.
+  struct Model {
+    std::uint64_t version = 0;
+    std::vector<float> parameters;
+    std::vector<float> published;
+    std::vector<float> momentum;
+    std::vector<std::vector<float>> versions;
+  };
+  Model without(const std::set<PublicKey>& hosts) const;
+  Hash hash_of(const std::vector<float>& values) const;
 
   std::vector<LedgerEntry> entries;
   std::map<Hash, Bytes> objects;
 
  private:
   Hash store(Bytes bytes);
-  Hash hash_of(const std::vector<float>& values) const;
   Hash snapshot(const std::vector<float>& values);
   void append(LedgerBody body);
   ResultAssimilated new_result(std::uint64_t base_version, int host,
                                std::uint64_t unit_index);
   std::vector<float> make_delta(ResultAssimilated& entry);
   void average(float one_minus_c);
+  void merge(const ResultAssimilated& closing,
+             std::map<std::uint64_t, std::vector<float>>& round,
+             Model& model) const;
 
   PrivateKey key_;
   ProjectId project_;
@@ -62,6 +82,7 @@ class SyntheticRun {
   std::vector<float> parameters_;
   std::vector<float> published_;
   std::vector<float> momentum_;  // empty before the first round
+  std::set<ResultId> revoked_;
   std::vector<std::vector<float>> versions_;
 };
 

@@ -1,11 +1,11 @@
-#include "workunits/ledger.h"
-
 #include <functional>
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
 #include "tests/support/samples.h"
+#include "workunits/json_fields.h"
+#include "workunits/ledger_verifier.h"
 
 namespace quorate {
 namespace {
@@ -38,6 +38,17 @@ std::string after_signing(const std::function<void(Records&)>& change) {
   Records records = test::sample_ledger();
   change(records);
   return complaint(records);
+}
+
+// The same of one that ends with a revocation.
+std::string after_revocation(const std::function<void(Entries&)>& change) {
+  Entries entries = test::sample_revocation();
+  change(entries);
+  return complaint(test::chain(entries));
+}
+
+Revoked& revoked(Entries& entries) {
+  return std::get<Revoked>(entries.at(5).body);
 }
 
 ResultAssimilated& result(Entries& entries, std::size_t seq) {
@@ -149,6 +160,73 @@ TEST_CASE("a run is created once, first, and ends once, last") {
   CHECK(after([](Entries& e) {
           e[0].body = e[4].body;
         }).find("ledger entry 0: a ledger begins") == 0);
+}
+
+TEST_CASE("a revocation and what it says come back") {
+  CHECK(after_revocation([](Entries&) {}) == "");
+  const Records records = test::chain(test::sample_revocation());
+  CHECK(records[5].kind == "revocation");
+  const auto body = std::get<Revoked>(parse_entry(records[5].line).body);
+  CHECK(body.results == std::vector<ResultId>{40, 42});
+  CHECK(body.host == test::sample_key(2).public_key());
+  CHECK(body.reason == "found false by a check");
+  CHECK(std::get<ResultAssimilated>(parse_entry(records[3].line).body).basis ==
+        "proven");
+  CHECK(records[1].line.find("basis") == std::string::npos);
+}
+
+TEST_CASE("a revocation may list thousands of results") {
+  Entries entries = test::sample_revocation();
+  revoked(entries).results.clear();
+  for (ResultId id = 1; id <= static_cast<ResultId>(kMaxRevoked); ++id) {
+    revoked(entries).results.push_back((ResultId{1} << 52) + id);
+  }
+  const Records records = test::chain(entries);
+  CHECK_NOTHROW(parse_entry(records[5].line));
+  revoked(entries).results.push_back(kMaxJsonInteger);
+  CHECK_THROWS_AS(parse_entry(test::chain(entries)[5].line), Error);
+}
+
+TEST_CASE("only what is in the model can be revoked, once, of one host") {
+  CHECK(after_revocation([](Entries& e) { revoked(e).version_after = 2; }) ==
+        "ledger entry 5: expected version 3, found 2");
+  CHECK(after_revocation([](Entries& e) { revoked(e).version_before = 1; }) ==
+        "ledger entry 5: expected version 2, found 1");
+  CHECK(after_revocation([](Entries& e) {
+          revoked(e).results = {40, 44};
+        }) ==
+        "ledger entry 5: revokes result 44, which no entry before it "
+        "assimilated");
+  CHECK(after_revocation([](Entries& e) {
+          revoked(e).host = test::sample_key(3).public_key();
+        }).find("ledger entry 5: revokes result 40, which is not of host") ==
+        0);
+  CHECK(after_revocation([](Entries& e) {
+          result(e, 3).host = test::sample_key(3).public_key();
+        }).find("ledger entry 5: revokes result 42, which is not of host") ==
+        0);
+  CHECK(after_revocation([](Entries& e) {
+          e.push_back(e[5]);
+          e[6].seq = 6;
+          std::get<Revoked>(e[6].body).version_before = 3;
+          std::get<Revoked>(e[6].body).version_after = 4;
+        }) == "ledger entry 6: revokes result 40, which was revoked before");
+  CHECK(after_revocation([](Entries& e) {
+          e.erase(e.begin() + 3, e.begin() + 5);
+          e[3].seq = 3;
+          auto& body = std::get<Revoked>(e[3].body);
+          body.version_before = 1;
+          body.version_after = 2;
+          body.results = {40};
+        }) == "ledger entry 3: revokes results inside an open round");
+  CHECK(after([](Entries& e) { result(e, 2).result = 40; }) ==
+        "ledger entry 2: result 40 was assimilated before");
+  for (const std::vector<ResultId>& wrong :
+       {std::vector<ResultId>{}, {42, 40}, {40, 40}, {-1}}) {
+    CHECK(after_revocation([&](Entries& e) {
+            revoked(e).results = wrong;
+          }).find("ledger entry 5: field \"results\"") == 0);
+  }
 }
 
 TEST_CASE("another project's ledger does not verify") {

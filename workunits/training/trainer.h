@@ -48,6 +48,8 @@ class Trainer {
   // Steps done so far; of a diverged training, those before the step that
   // diverged.
   std::uint32_t steps_done() const { return steps_done_; }
+  // State digests so far.
+  std::span<const Hash> digests() const { return digests_; }
   // All steps are done, or the training has diverged.
   bool is_finished() const;
   // Computes one step. Not to be called once finished.

@@ -1,0 +1,23 @@
+// Ctrl-C in a long command that wants to end at a good moment.
+#pragma once
+
+#include <csignal>
+
+namespace quorate {
+
+// While there is one (one at a time), SIGINT and SIGTERM only leave a note.
+class Interrupt {
+ public:
+  Interrupt();
+  ~Interrupt();
+  Interrupt(const Interrupt&) = delete;
+  Interrupt& operator=(const Interrupt&) = delete;
+
+  bool is_requested() const;
+
+ private:
+  void (*old_int_)(int);
+  void (*old_term_)(int);
+};
+
+}  // namespace quorate

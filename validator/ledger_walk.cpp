@@ -1,0 +1,92 @@
+#include "validator/ledger_walk.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workunits/ledger_verifier.h"
+#include "workunits/sealed.h"
+
+namespace quorate {
+namespace {
+
+[[noreturn]] void refuse(const std::string& found) {
+  throw Error(ErrorKind::corrupt, found);
+}
+
+}  // namespace
+
+Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
+                   const Hash& hash, const std::string& what) {
+  Bytes bytes;
+  try {
+    bytes = read(hash);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    refuse(fmt::format("{} {}: {}", what, hash.hex(), error.what()));
+  }
+  if (sha256(bytes) != hash) {
+    refuse(fmt::format("{} {}: its bytes have another hash, {}", what,
+                       hash.hex(), sha256(bytes).hex()));
+  }
+  return bytes;
+}
+
+void expect_same(const std::string& what, std::uint64_t ledger,
+                 std::uint64_t found) {
+  if (ledger == found) return;
+  refuse(fmt::format("{}: recorded is {}, found {}", what, ledger, found));
+}
+
+void expect_same(const std::string& what, const Hash& ledger,
+                 const Hash& found) {
+  if (ledger == found) return;
+  refuse(fmt::format("{}: recorded is {}, found {}", what, ledger.hex(),
+                     found.hex()));
+}
+
+TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
+                       const ResultAssimilated& entry) {
+  const std::string what = fmt::format("workunit of unit {}", entry.unit_index);
+  const Bytes sealed = read_checked(sources.tasks, entry.workunit, what);
+  TrainingTask task = decode_task(open_sealed(
+      sealed, SealKind::workunit, sources.project, sources.key, what));
+  if (task.run != run.run || task.model != run.model) {
+    refuse(fmt::format("{}: it belongs to another run", what));
+  }
+  expect_same(what + ": index", entry.unit_index, task.unit_index);
+  expect_same(what + ": base version", entry.base_version, task.base_version);
+  expect_same(what + ": samples", entry.samples, task.range.samples());
+  return task;
+}
+
+LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
+                  const std::function<void(const LedgerEntry&)>& visit) {
+  LedgerVerifier verifier(sources.project, sources.key);
+  LedgerReport report;
+  bool verified = false;
+  try {
+    while (report.entries < limit) {
+      verified = false;
+      const auto record = sources.records(report.entries);
+      if (!record) break;
+      const LedgerEntry entry = verifier.next(*record);
+      verified = true;
+      visit(entry);
+      ++report.entries;
+      if (std::holds_alternative<ResultAssimilated>(entry.body)) {
+        ++report.results;
+      }
+      if (sources.progress) sources.progress(report.entries);
+    }
+    if (report.entries == 0) refuse("the ledger has no entries");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    report.first_difference =
+        verified
+            ? fmt::format("ledger entry {}: {}", report.entries, error.what())
+            : error.what();
+  }
+  return report;
+}
+
+}  // namespace quorate

@@ -1,0 +1,66 @@
+// How a run's ledger is read by whoever checks it: record by record, verified,
+// with the objects that the entries name.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/crypto.h"
+#include "workunits/ledger.h"
+#include "workunits/task.h"
+
+namespace quorate {
+
+struct LedgerSources {
+  // Record `seq` of the ledger, or nothing after the last. Asked in ascending
+  // order from 0, more than once.
+  std::function<std::optional<LedgerRecord>(std::uint64_t seq)> records;
+  // The bytes of an object; throws corrupt if it is missing. They are hashed
+  // here.
+  std::function<Bytes(const Hash& hash)> objects;
+  // The same of the sealed tasks of workunits.
+  std::function<Bytes(const Hash& hash)> tasks;
+  ProjectId project;
+  PublicKey key;
+  // Called after every entry that was looked at with how many of this walk are
+  // done; may be empty. What it throws ends the walk and passes, unless it is
+  // corrupt.
+  std::function<void(std::uint64_t entries)> progress;
+};
+
+struct LedgerReport {
+  // In words, naming the entry; empty if everything fits.
+  std::string first_difference;
+  std::uint64_t entries = 0;  // that fit
+  std::uint64_t results = 0;  // assimilated by them
+
+  bool ok() const { return first_difference.empty(); }
+};
+
+// Verifies records one by one, at most `limit`, and shows each entry to
+// `visit`, which throws corrupt for what does not fit. An Error of another kind
+// passes.
+LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
+                  const std::function<void(const LedgerEntry&)>& visit);
+
+// What `read` has for the hash. Throws corrupt, naming `what` and the hash, if
+// it is missing or its bytes have another hash.
+Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
+                   const Hash& hash, const std::string& what);
+
+// The sealed task of an assimilated result. Throws corrupt unless it is what
+// the entry says.
+TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
+                       const ResultAssimilated& entry);
+
+// Throw corrupt, naming `what`, if the ledger has something else than was
+// found.
+void expect_same(const std::string& what, std::uint64_t ledger,
+                 std::uint64_t found);
+void expect_same(const std::string& what, const Hash& ledger,
+                 const Hash& found);
+
+}  // namespace quorate
