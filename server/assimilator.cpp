@@ -22,7 +22,7 @@ void Assimilator::pass(TrainingRun& training) {
   if (!training.damage.empty()) {
     pause_for_damage(training, std::exchange(training.damage, {}));
   }
-  if (training.is_damaged) return;
+  if (training.is_damaged || training.is_revising) return;
   try {
     take(training);
   } catch (const Error& error) {
@@ -210,12 +210,13 @@ bool Assimilator::has_live_units(const TrainingRun& training) {
 
 void Assimilator::finish_if_done(TrainingRun& training) {
   if (training.run.state == RunState::running && training.is_handed_out() &&
-      !has_live_units(training)) {
+      !has_live_units(training) && training.to_recheck.empty() &&
+      training.to_revoke.empty()) {
     end(training, RunState::finished);
   }
 }
 
-void Assimilator::end(TrainingRun& training, RunState state) {
+void Assimilator::cancel_live_units(const TrainingRun& training) {
   for (WorkunitState live_state :
        {WorkunitState::open, WorkunitState::validated}) {
     for (LiveUnit* live : units_in(training, live_state)) {
@@ -224,6 +225,24 @@ void Assimilator::end(TrainingRun& training, RunState state) {
       transitioner_.pass(id);
     }
   }
+}
+
+void Assimilator::revoke(TrainingRun& training, Revoked entry,
+                         ModelState rebuilt) {
+  entry.version_before = training.model.version();
+  entry.version_after = entry.version_before + 1;
+  entry.parameters =
+      sha256(write_parameters(training.run.model, rebuilt.parameters()));
+  rebuilt.revoke(entry);
+  training.model = std::move(rebuilt);
+  append(training, std::move(entry));
+  cancel_live_units(training);
+  if (training.rule->in_rounds()) open_next_round(training);
+  publish(training);
+}
+
+void Assimilator::end(TrainingRun& training, RunState state) {
+  cancel_live_units(training);
   publish(training);
   append(training,
          RunEnded{std::string(name_of(state)), training.model.version(),

@@ -42,6 +42,9 @@ class Assimilator {
   void begin(TrainingRun& training, const LedgerEntry& created);
   // Cancels what is live and ends the ledger. state: finished or stopped.
   void end(TrainingRun& training, RunState state);
+  // Goes on from the model that is left without these results: `entry` names
+  // them, their host and the reason. What is under way is cancelled.
+  void revoke(TrainingRun& training, Revoked entry, ModelState rebuilt);
   // Asks again for the evaluation of the last published version of each run,
   // if it has none.
   void resume_evaluations();
@@ -69,6 +72,7 @@ class Assimilator {
   void publish_if_due(TrainingRun& training);
   void publish(TrainingRun& training);
   void append(TrainingRun& training, LedgerBody body);
+  void cancel_live_units(const TrainingRun& training);
   bool has_live_units(const TrainingRun& training);
 
   ProjectState& state_;

@@ -81,6 +81,41 @@ void Consequences::set_check(Workunit unit, UnitCheck check) {
   if (check == UnitCheck::unsound) training.to_revoke.insert(unit.id);
 }
 
+void Consequences::found_sound(const Workunit& unit) {
+  set_check(unit, UnitCheck::sound);
+}
+
+void Consequences::found_false(const Workunit& unit, const std::string& what) {
+  set_check(unit, UnitCheck::unsound);
+  for (const Result& result : state_.store.results_of({&unit.id, 1})) {
+    if (result.validate_state != ValidateState::valid) continue;
+    withdraw(result, what);
+    on_false(result.host, unit.run,
+             fmt::format("result {} of unit {}: {}", result.id, unit.unit_index,
+                         what));
+  }
+}
+
+void Consequences::revoked(const Workunit& unit) {
+  set_check(unit, UnitCheck::revoked);
+}
+
+// It had been valid: no longer, and its credit is taken back.
+void Consequences::withdraw(Result result, const std::string& reason) {
+  Host& host = *state_.hosts.host(result.host);
+  state_.hosts.add_credit(host.id, -result.credit);
+  --host.valid;
+  ++host.invalid;
+  result.validate_state = ValidateState::invalid;
+  result.reason = reason;
+  result.credit = 0;
+  LiveUnit* live = state_.feeder.find_by_result(result.id);
+  if (live != nullptr) *live->find(result.id) = result;
+  state_.store.update_results({&result, 1});
+  state_.record("result_rejected", result.run, result.host,
+                fmt::format("result {}: {}", result.id, reason));
+}
+
 void Consequences::set_mark(Host& host, HostMark mark,
                             const std::string& reason, RunKey run) {
   host.mark = mark;
@@ -113,6 +148,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
     for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;
+      withdraw(*merged, "purged by the operator: " + reason);
       set_check(std::move(unit), UnitCheck::unsound);
       ++count;
     }

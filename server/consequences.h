@@ -20,6 +20,13 @@ class Consequences {
   // Counts a validated result towards trust.
   void on_vouched(const Result& result);
 
+  // What a recheck found of a unit that is in the model. False: all its valid
+  // results were, and its update is to be revoked.
+  void found_sound(const Workunit& unit);
+  void found_false(const Workunit& unit, const std::string& what);
+  // Its update is out of the model.
+  void revoked(const Workunit& unit);
+
   // The operator's decisions. pardon: begins anew as a new host.
   void trust(Host& host, const std::string& reason);
   void ban(Host& host, const std::string& reason);
@@ -33,6 +40,7 @@ class Consequences {
                 RunKey run);
   void recheck_work_of(HostId host);
   void set_check(Workunit unit, UnitCheck check);
+  void withdraw(Result result, const std::string& reason);
 
   ProjectState& state_;
 };

@@ -52,6 +52,8 @@ Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
           state, scheduler, transitioner, writer,
           [this](const EvaluationOrder& order) { order_evaluation(order); }),
       reports(state, validation, transitioner),
+      reviser(state, writer, assimilator,
+              [this](Job job) { post(std::move(job)); }),
       state_(state),
       writer_(writer),
       roles_(roles) {
@@ -101,6 +103,7 @@ void Daemons::start() {
                                               options, std::move(callbacks));
     });
   }
+  if (roles_.validator && roles_.assimilator) reviser.start();
   post([this] {
     state_.is_served = true;
     if (roles_.validator) transitioner.pass_all();
@@ -110,6 +113,7 @@ void Daemons::start() {
 }
 
 void Daemons::stop() {
+  reviser.stop();
   if (house_) house_->stop();
 }
 
@@ -122,6 +126,7 @@ void Daemons::post(Job job) {
 
 void Daemons::settle() {
   if (roles_.assimilator) assimilator.pass_all();
+  reviser.pass();
   if (roles_.scheduler) scheduler.serve_waiting();
   state_.trust.flush();
   state_.hosts.flush();

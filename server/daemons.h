@@ -8,6 +8,7 @@
 #include "server/assimilator.h"
 #include "server/house_workers.h"
 #include "server/reports.h"
+#include "server/reviser.h"
 #include "server/roles.h"
 #include "server/scheduler.h"
 #include "server/transitioner.h"
@@ -36,6 +37,7 @@ class Daemons {
   Transitioner transitioner;
   Assimilator assimilator;
   Reports reports;
+  Reviser reviser;
 
  private:
   void tick();

@@ -69,6 +69,11 @@ void ProjectState::load(TrainingRun& training) {
   try {
     load_model(training, store, objects);
     feeder.load(training.run.key, objects);
+    for (const Workunit& unit : store.workunits_to_check(training.run.key)) {
+      (unit.check == UnitCheck::recheck ? training.to_recheck
+                                        : training.to_revoke)
+          .insert(unit.id);
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
     training.is_loaded = false;

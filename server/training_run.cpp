@@ -75,6 +75,9 @@ std::uint64_t version_after(const LedgerEntry& entry) {
   if (const auto* at = std::get_if<SnapshotPublished>(&entry.body)) {
     return at->version;
   }
+  if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
+    return revoked->version_after;
+  }
   if (const auto* end = std::get_if<RunEnded>(&entry.body)) {
     return end->version;
   }

@@ -68,7 +68,10 @@ LiveUnit* UnitMaker::make(double speed_flops, bool proven) {
 }
 
 bool UnitMaker::may_make(TrainingRun& training) {
-  if (training.run.state != RunState::running) return false;
+  // What is made while the model is rebuilt would be cancelled.
+  if (training.run.state != RunState::running || training.is_revising) {
+    return false;
+  }
   std::size_t open =
       state_.feeder.units_in(training.run.key, WorkunitState::open).size();
   if (open >= most_open_units(state_.active_host_count())) return false;

@@ -30,6 +30,7 @@ struct RunTotals {
   std::uint64_t units_made = 0;
   std::uint64_t units_closed = 0;
   std::uint64_t samples = 0;  // of assimilated workunits
+  std::uint64_t results_revoked = 0;
 };
 
 // What of a host's work is part of a run's model.

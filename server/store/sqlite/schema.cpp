@@ -287,6 +287,25 @@ ALTER TABLE workunits ADD COLUMN check_state INTEGER NOT NULL DEFAULT 0
     CHECK (check_state BETWEEN 0 AND 5);
 CREATE INDEX workunits_to_check ON workunits (run)
     WHERE check_state IN (2, 4);
+-- What is revoked is no longer part of the model.
+CREATE TRIGGER totals_of_revoked_workunit
+AFTER UPDATE OF check_state ON workunits
+WHEN OLD.check_state <> 5 AND NEW.check_state = 5 BEGIN
+  UPDATE run_totals SET
+    results_assimilated = results_assimilated - 1,
+    results_revoked = results_revoked + 1,
+    samples = samples - NEW.samples
+  WHERE run = NEW.run;
+END;
+ALTER TABLE run_totals
+    ADD COLUMN results_revoked INTEGER NOT NULL DEFAULT 0;
+CREATE TRIGGER shares_of_withdrawn_result
+AFTER UPDATE OF validate_state ON results
+WHEN OLD.validate_state = 1 AND NEW.validate_state = 2 BEGIN
+  UPDATE host_shares SET results = results - 1
+  WHERE host = NEW.host AND run = NEW.run AND
+        (SELECT state FROM workunits WHERE id = NEW.workunit) = 2;
+END;
 ALTER TABLE results ADD COLUMN is_witness INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE results ADD COLUMN was_anchor INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE device_records (

@@ -266,6 +266,7 @@ struct Table<RunTotals> {
     column("units_made", row.units_made);
     column("units_closed", row.units_closed);
     column("samples", row.samples);
+    column("results_revoked", row.results_revoked);
   }
 };
 

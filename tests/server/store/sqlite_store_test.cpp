@@ -192,6 +192,8 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   {
     SqliteConnection first(path);
     first.execute(
+        "DROP TRIGGER totals_of_revoked_workunit; "
+        "DROP TRIGGER shares_of_withdrawn_result; "
         "DROP TRIGGER shares_of_ledger; DROP TABLE host_shares; "
         "DROP INDEX workunits_by_object; DROP TABLE sealed_tasks; "
         "ALTER TABLE runs DROP COLUMN optimizer; "
@@ -201,6 +203,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE runs DROP COLUMN clip_norm; "
         "ALTER TABLE runs DROP COLUMN micro_batch; "
         "DROP TABLE device_records; DROP INDEX workunits_to_check; "
+        "ALTER TABLE run_totals DROP COLUMN results_revoked; "
         "ALTER TABLE hosts DROP COLUMN mark; "
         "ALTER TABLE hosts DROP COLUMN mark_reason; "
         "ALTER TABLE hosts DROP COLUMN false_results; "

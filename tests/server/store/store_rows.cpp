@@ -191,8 +191,10 @@ bool same(const RunCursor& a, const RunCursor& b) {
 
 bool same(const RunTotals& a, const RunTotals& b) {
   auto fields = [](const RunTotals& row) {
-    const auto& [assimilated, rejected, valid, made, closed, samples] = row;
-    return std::tie(assimilated, rejected, valid, made, closed, samples);
+    const auto& [assimilated, rejected, valid, made, closed, samples, revoked] =
+        row;
+    return std::tie(assimilated, rejected, valid, made, closed, samples,
+                    revoked);
   };
   return fields(a) == fields(b);
 }

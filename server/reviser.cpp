@@ -1,0 +1,189 @@
+#include "server/reviser.h"
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "server/ledger_reader.h"
+#include "validator/replay.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+constexpr Seconds kBetween{0.2};
+constexpr Seconds kAfterFailure{30};
+constexpr int kNiceness = 5;  // as house workers
+
+// Thrown out of a walk through the ledger when the rest of it does not matter.
+struct Enough {};
+
+protocol::WorkerOptions worker_options(const ServerSettings& settings) {
+  protocol::WorkerOptions options;
+  options.program = protocol::find_worker_program();
+  options.threads = settings.house_threads;
+  options.niceness = kNiceness;
+  return options;
+}
+
+void expect_fits(const LedgerReport& report) {
+  if (!report.ok()) throw Error(ErrorKind::corrupt, report.first_difference);
+}
+
+}  // namespace
+
+Reviser::Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
+                 std::function<void(Job)> post)
+    : state_(state),
+      writer_(writer),
+      assimilator_(assimilator),
+      consequences_(state),
+      post_(std::move(post)) {}
+
+Reviser::~Reviser() {
+  stop();
+}
+
+void Reviser::start() {
+  thread_ = std::make_unique<JobThread>();
+}
+
+void Reviser::stop() {
+  is_stopping_ = true;
+  thread_.reset();
+}
+
+void Reviser::pass() {
+  if (!thread_ || is_busy_ || state_.clock.now() < not_before_) return;
+  for (auto& [key, training] : state_.runs) {
+    if (!training.is_active() || !training.is_loaded) continue;
+    if (!training.to_recheck.empty()) {
+      begin(key, [this, order = recheck_of(training)] { recheck(order); });
+      return;
+    }
+    if (!training.to_revoke.empty()) {
+      training.is_revising = true;
+      begin(key, [this, order = revision_of(training)] { revise(order); });
+      return;
+    }
+  }
+}
+
+template <class Work>
+void Reviser::begin(RunKey run, Work work) {
+  is_busy_ = true;
+  thread_->post([this, run, work = std::move(work)] {
+    Seconds pause = kBetween;
+    try {
+      work();
+    } catch (const Enough&) {
+    } catch (const std::exception& error) {
+      pause = kAfterFailure;
+      log_error("revision_failed", {{"run", run}, {"why", error.what()}});
+    }
+    post_([this, run, pause] {
+      state_.run(run).is_revising = false;
+      is_busy_ = false;
+      not_before_ = state_.clock.now() + pause;
+    });
+  });
+}
+
+void Reviser::expect_going_on() const {
+  if (is_stopping_) throw Enough();
+}
+
+Reviser::Recheck Reviser::recheck_of(const TrainingRun& training) {
+  Recheck order;
+  order.run = training.run.key;
+  for (WorkunitId id : training.to_recheck) {
+    ResultId merged = state_.store.workunit(id).value().canonical_result;
+    Result result = state_.store.result(merged).value();
+    order.units[merged] = {id, decode_result_header(result.header.bytes).claim};
+  }
+  return order;
+}
+
+void Reviser::recheck(const Recheck& order) {
+  LedgerReader ledger(state_, writer_, order.run);
+  LedgerSources sources = ledger.sources();
+  sources.progress = [this](std::uint64_t) { expect_going_on(); };
+  Recomputer recomputer(worker_options(state_.settings), sources,
+                        state_.objects, state_.folder.temporary() / "recheck",
+                        [this] { expect_going_on(); });
+  std::size_t left = order.units.size();
+  ReplayOptions options;
+  options.see = [&](const ResultAtHand& at, bool) {
+    auto found = order.units.find(at.entry.result);
+    if (found == order.units.end()) return;
+    std::optional<Stretch> stretch = recomputer.check(
+        at, ledger.task(at.entry.workunit), found->second.claim);
+    post_([this, unit = found->second.id, stretch] {
+      store_verdict(unit, stretch);
+    });
+    if (--left == 0) throw Enough();
+  };
+  expect_fits(replay(sources, options).ledger);
+}
+
+void Reviser::store_verdict(WorkunitId id,
+                            const std::optional<Stretch>& stretch) {
+  Workunit unit = state_.store.workunit(id).value();
+  if (unit.check != UnitCheck::recheck) return;  // it was purged meanwhile
+  if (!stretch) {
+    consequences_.found_sound(unit);
+    return;
+  }
+  consequences_.found_false(
+      unit, fmt::format("rechecked: it left the path in steps {} to {}",
+                        stretch->first_step, stretch->last_step));
+}
+
+Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
+  Revision order;
+  order.run = training.run.key;
+  order.entries = training.next_seq;
+  HostId host = 0;  // one at a time: an entry of the ledger is about one
+  for (WorkunitId id : training.to_revoke) {
+    Workunit unit = state_.store.workunit(id).value();
+    Result merged = state_.store.result(unit.canonical_result).value();
+    if (host == 0) host = merged.host;
+    if (merged.host != host || order.results.size() == kMaxRevoked) continue;
+    order.results.insert(merged.id);
+    order.units.insert(id);
+  }
+  order.host = state_.hosts.host(host)->key;
+  return order;
+}
+
+void Reviser::revise(const Revision& order) {
+  LedgerReader ledger(state_, writer_, order.run);
+  LedgerSources sources = ledger.sources();
+  sources.progress = [this](std::uint64_t) { expect_going_on(); };
+  auto rebuilt = std::make_shared<ModelState>(
+      rebuild_without(sources, order.results, order.entries));
+  post_([this, order, rebuilt] { store_revision(order, std::move(*rebuilt)); });
+}
+
+void Reviser::store_revision(const Revision& order, ModelState rebuilt) {
+  TrainingRun& training = state_.run(order.run);
+  training.is_revising = false;
+  // Stopped meanwhile: its ledger has ended.
+  if (!training.is_active() || training.next_seq != order.entries) return;
+  Revoked entry;
+  entry.results.assign(order.results.begin(), order.results.end());
+  entry.host = order.host;
+  entry.reason = "its results were false";
+  assimilator_.revoke(training, std::move(entry), std::move(rebuilt));
+  for (WorkunitId id : order.units) {
+    consequences_.revoked(state_.store.workunit(id).value());
+  }
+  state_.record("results_revoked", order.run,
+                state_.hosts.host_by_key(order.host)->id,
+                fmt::format("{} updates are out of the model since version {}",
+                            order.results.size(), training.model.version()));
+}
+
+}  // namespace quorate

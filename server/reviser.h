@@ -1,0 +1,78 @@
+// Finds out which assimilated results were false, and takes them out of the
+// model. Both take long, so they happen on a thread of their own, one run and
+// one step at a time:
+//   recheck  units that were taken in on the word of a host that has proved
+//            false are recomputed; what each is found to be is stored at once
+//   revise   the model is rebuilt without what is to be revoked; then one
+//            transaction has it all: ledger entry, published version, units
+// A process that dies in between goes on where the store says that it was.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "server/admin/recomputer.h"
+#include "server/assimilator.h"
+#include "server/consequences.h"
+#include "server/job_thread.h"
+#include "server/project_state.h"
+
+namespace quorate {
+
+class Reviser {
+ public:
+  // post: a job for the writer that ends with Daemons::settle().
+  Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
+          std::function<void(Job)> post);
+  ~Reviser();
+
+  void start();
+  void stop();
+  // The writer's thread: begins what is to be done, if nothing is under way.
+  void pass();
+
+ private:
+  struct Recheck {
+    RunKey run = 0;
+    struct Unit {
+      WorkunitId id = 0;
+      Claim claim;  // of the result that is in the model
+    };
+    std::map<ResultId, Unit> units;
+  };
+  struct Revision {
+    RunKey run = 0;
+    PublicKey host;
+    std::set<ResultId> results;
+    std::set<WorkunitId> units;
+    std::uint64_t entries = 0;  // of the ledger when it began
+  };
+
+  Recheck recheck_of(const TrainingRun& training);
+  Revision revision_of(const TrainingRun& training);
+  void recheck(const Recheck& order);
+  void revise(const Revision& order);
+  // The writer's thread again.
+  void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
+  void store_revision(const Revision& order, ModelState rebuilt);
+  template <class Work>
+  void begin(RunKey run, Work work);
+  void expect_going_on() const;
+
+  ProjectState& state_;
+  Writer& writer_;
+  Assimilator& assimilator_;
+  Consequences consequences_;
+  std::function<void(Job)> post_;
+  std::unique_ptr<JobThread> thread_;
+  std::atomic<bool> is_stopping_{false};
+  bool is_busy_ = false;
+  Instant not_before_{};
+};
+
+}  // namespace quorate
