@@ -1,0 +1,79 @@
+// Many hosts on one thread: real keys, sessions, signatures and uploads over
+// the real wire. The honest ones compute; the false ones attack. Every report
+// becomes a line of JSON on standard output: the ground truth that a project's
+// ledger is compared with.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "bench/attacks/attacks.h"
+#include "bench/attacks/unit_book.h"
+#include "bench/server/http_client.h"
+
+namespace quorate::bench {
+
+struct SwarmOptions {
+  std::uint16_t port = 0;
+  std::size_t honest = 13;
+  std::size_t attackers = 7;
+  std::string attack = "none";
+  double share = 1;              // of their units that attackers falsify
+  std::uint64_t after = 0;       // honest for so many units before that
+  std::uint64_t units_each = 0;  // an attacker then leaves; 0: it stays
+  bool conspires = false;        // false only when two attackers have the unit
+  Seconds patience{1};           // how long one waits for another then
+};
+
+class Swarm {
+ public:
+  // Enrols all hosts. Throws denied if the server refuses one.
+  explicit Swarm(SwarmOptions options);
+  // Until every host has been refused, or left.
+  void run();
+
+ private:
+  struct Player {
+    Volunteer who;
+    std::string name;
+    bool is_false = false;
+    std::uint64_t units = 0;  // reported so far
+    bool is_parked = false;   // waits for an accomplice, with this
+    Assignment assignment;
+    Instant parked{};
+  };
+
+  void enrol_hosts(const char* name, std::size_t count, bool is_false);
+  void ask(std::size_t player, std::optional<ResultId> failed = {});
+  void fetch(std::size_t player, std::size_t object);
+  void work_on(std::size_t player);
+  bool is_to_falsify(const Player& who, const Unit& unit) const;
+  void park(std::size_t player);
+  void release_the_impatient();
+  void send_report(std::size_t player, bool is_false);
+  void send_next(std::size_t player, std::shared_ptr<Report> report,
+                 std::vector<Request> rest);
+  void finish(std::size_t player, const Report& report, const Bytes& sent,
+              const HttpReply& reply);
+  void send(std::size_t player, const Request& request, HttpClient::Done done);
+
+  SwarmOptions options_;
+  const Attack& attack_;
+  SystemClock clock_;
+  HttpClient http_;
+  ProjectId project_;
+  std::unique_ptr<UnitBook> book_;
+  std::vector<Player> players_;
+  Notes notes_;
+};
+
+// Registers accounts and hosts on this many connections, one after the other,
+// as fast as the server answers. Prints how many it took and refused, once a
+// second, until the server has gone.
+void flood_with_registrations(std::uint16_t port, std::size_t connections);
+
+}  // namespace quorate::bench
