@@ -2,14 +2,12 @@
 
 #include <array>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
 #include "protocol/native/messages.h"
 #include "tests/support/attacker/attacks.h"
-#include "workunits/safetensors.h"
 
 namespace quorate::bench {
 namespace {
@@ -134,14 +132,8 @@ void wrong_payload(Report& report, const Scene&) {
   report.is_false = true;
 }
 
-void not_finite(Report& report, const Scene& scene) {
-  auto values =
-      read_parameters(scene.unit.work.task.model, report.update, "update");
-  values.at(values.size() / 2) = std::numeric_limits<float>::quiet_NaN();
-  report.update = write_parameters(scene.unit.work.task.model, values);
-  report.payload = report.update;
-  report.header.claim.update = sha256(report.update);
-  report.is_false = true;
+void not_finite(Report& report, const Scene&) {
+  change_values(report, Change::not_finite, 0);
 }
 
 std::string result_path(ResultId id, std::string_view rest = "") {

@@ -107,6 +107,7 @@ def run_case(stage, case):
         flood.spawn()
     project.wait_until_finished(1800)
     seconds = time.monotonic() - began
+    expect(swarm.is_running(), f"the swarm ended: {swarm.last_line()}")
     swarm.kill()
     if flood:
         flood.kill()

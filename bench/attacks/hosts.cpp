@@ -27,7 +27,9 @@ int main(int argc, char** argv) {
   app.add_option("--port", options.port);
   app.add_option("--honest", options.honest, "honest hosts");
   app.add_option("--attackers", options.attackers, "false hosts");
-  app.add_option("--attack", options.attack, "what they do; see --list");
+  app.add_option("--attack", options.attacks,
+                 "what they do, one or several with commas; see --list")
+      ->delimiter(',');
   app.add_option("--share", options.share, "of their units, 0 to 1");
   app.add_option("--after", options.after, "units that they do honestly first");
   app.add_option("--units-each", options.units_each,

@@ -1,5 +1,6 @@
 #include "bench/attacks/swarm.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -46,28 +47,30 @@ void print_line(const std::string& line) {
 }  // namespace
 
 Swarm::Swarm(SwarmOptions options)
-    : options_(std::move(options)),
-      attack_(attack_named(options_.attack)),
-      http_("127.0.0.1", options_.port) {
+    : options_(std::move(options)), http_("127.0.0.1", options_.port) {
   std::size_t hosts = options_.honest + options_.attackers;
   for (std::size_t i = 0; i < hosts; ++i) http_.connect();
   protocol::ProjectStatement statement = fetch_statement(http_, 0);
   project_ = project_id_of(statement.key);
   book_ = std::make_unique<UnitBook>(project_, statement.key);
-  enrol_hosts("honest", options_.honest, false);
-  enrol_hosts("attacker", options_.attackers, true);
+  http_.outlive_closing();
+  for (std::size_t i = 1; i <= options_.honest; ++i) {
+    enrol_host(fmt::format("honest-{}", i), nullptr);
+  }
+  const std::vector<std::string>& names = options_.attacks;
+  for (std::size_t i = 1; i <= options_.attackers; ++i) {
+    enrol_host(fmt::format("attacker-{}", i),
+               &attack_named(names[(i - 1) % names.size()]));
+  }
 }
 
-void Swarm::enrol_hosts(const char* name, std::size_t count, bool is_false) {
-  for (std::size_t i = 0; i < count; ++i) {
-    Player player;
-    player.name = fmt::format("{}-{}", name, i + 1);
-    player.who = enrol(http_, players_.size(), project_, player.name);
-    player.is_false = is_false;
-    print_line(fmt::format(R"({{"enrolled":{},"name":"{}","attacks":{}}})",
-                           player.who.id, player.name, is_false));
-    players_.push_back(std::move(player));
-  }
+void Swarm::enrol_host(const std::string& name, const Attack* attack) {
+  Player player;
+  player.who = enrol(http_, players_.size(), project_, name);
+  player.attack = attack;
+  print_line(fmt::format(R"({{"enrolled":{},"attack":"{}"}})", player.who.id,
+                         attack == nullptr ? "" : attack->name));
+  players_.push_back(std::move(player));
 }
 
 void Swarm::run() {
@@ -96,6 +99,7 @@ void Swarm::ask(std::size_t player, std::optional<ResultId> failed) {
   send(player, {"POST", "/v1/work", bytes_of(protocol::write(request))},
        [this, player](const HttpReply& reply) {
          Player& who = players_[player];
+         if (reply.status == 0) return ask(player);
          if (reply.status != kAccepted) {
            return print_line(
                fmt::format(R"({{"left":{},"units":{},"reply":{}}})", who.who.id,
@@ -126,7 +130,7 @@ void Swarm::fetch(std::size_t player, std::size_t object) {
 }
 
 bool Swarm::is_to_falsify(const Player& who, const Unit& unit) const {
-  return who.is_false && who.units >= options_.after &&
+  return who.attack != nullptr && who.units >= options_.after &&
          !unit.honest.update.empty() && coin(who.who, unit) < options_.share;
 }
 
@@ -168,47 +172,49 @@ void Swarm::send_report(std::size_t player, bool is_false) {
   Player& who = players_[player];
   auto unit = book_->unit(who.assignment.objects[0].hash);
   Scene scene{*unit, who.who, project_, notes_, book_->backend()};
-  auto report =
-      std::make_shared<Report>(honest_report(*unit, who.assignment, who.who));
-  if (is_false) attack_.apply(*report, scene);
-  std::vector<Request> requests = report->extra;
+  Report report = honest_report(*unit, who.assignment, who.who);
+  if (is_false) who.attack->apply(report, scene);
+  std::vector<Request> requests = report.extra;
   std::string path = fmt::format("/v1/results/{}", who.assignment.result);
-  if (!report->payload.empty()) {
-    requests.push_back({"PUT", path + "/update", report->payload});
+  if (!report.payload.empty()) {
+    requests.push_back({"PUT", path + "/update", report.payload});
   }
-  requests.push_back({"POST", path, signed_report(*report, scene)});
+  requests.push_back({"POST", path, signed_report(report, scene)});
   std::reverse(requests.begin(), requests.end());
-  send_next(player, std::move(report), std::move(requests));
+  send_next(player, std::make_shared<Sending>(
+                        Sending{std::move(report), std::move(requests), {}}));
 }
 
-// rest: what is still to be sent, the next one last.
-void Swarm::send_next(std::size_t player, std::shared_ptr<Report> report,
-                      std::vector<Request> rest) {
-  Request request = std::move(rest.back());
-  rest.pop_back();
+void Swarm::send_next(std::size_t player, std::shared_ptr<Sending> sending) {
+  Request request = std::move(sending->rest.back());
+  sending->rest.pop_back();
   send(player, request,
-       [this, player, report = std::move(report), rest = std::move(rest),
-        body = request.body](const HttpReply& reply) mutable {
-         if (!rest.empty()) {
-           return send_next(player, std::move(report), std::move(rest));
+       [this, player, sending, body = request.body](const HttpReply& reply) {
+         if (sending->rest.empty()) {
+           return finish(player, *sending, body, reply);
          }
-         finish(player, *report, body, reply);
+         std::string& answers = sending->answers;
+         answers +=
+             fmt::format("{}{}", answers.empty() ? "" : ",", reply.status);
+         send_next(player, sending);
        });
 }
 
-void Swarm::finish(std::size_t player, const Report& report, const Bytes& sent,
-                   const HttpReply& reply) {
+void Swarm::finish(std::size_t player, const Sending& sending,
+                   const Bytes& sent, const HttpReply& reply) {
+  const Report& report = sending.report;
   Player& who = players_[player];
   ++who.units;
   const Hash& unit = who.assignment.objects[0].hash;
   print_line(fmt::format(
       R"({{"host":{},"result":{},"unit":"{}","honest":"{}","false":{},)"
       R"("victim":{},"victim_update":"{}","uploaded":{},"reported":{},)"
-      R"("status":{},"reply":{}}})",
+      R"("answers":[{}],"status":{},"reply":{}}})",
       who.who.id, who.assignment.result, unit.hex(),
       book_->unit(unit)->honest.claim.update.hex(), report.is_false,
       report.victim, report.victim_update.hex(), report.payload.size(),
-      sent.size(), reply.status, reply.body));
+      sent.size(), sending.answers, reply.status,
+      reply.status == 0 ? "null" : reply.body));
   SentReport note;
   note.result = who.assignment.result;
   note.workunit = unit;
@@ -221,7 +227,7 @@ void Swarm::finish(std::size_t player, const Report& report, const Bytes& sent,
     notes_.by_unit[unit] = std::move(note);
   }
   notes_.held.erase(who.who.id);
-  if (who.is_false && options_.units_each > 0 &&
+  if (who.attack != nullptr && options_.units_each > 0 &&
       who.units >= options_.units_each) {
     return;
   }

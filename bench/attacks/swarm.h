@@ -21,7 +21,7 @@ struct SwarmOptions {
   std::uint16_t port = 0;
   std::size_t honest = 13;
   std::size_t attackers = 7;
-  std::string attack = "none";
+  std::vector<std::string> attacks = {"none"};  // taken in turn
   double share = 1;              // of their units that attackers falsify
   std::uint64_t after = 0;       // honest for so many units before that
   std::uint64_t units_each = 0;  // an attacker then leaves; 0: it stays
@@ -40,14 +40,14 @@ class Swarm {
   struct Player {
     Volunteer who;
     std::string name;
-    bool is_false = false;
-    std::uint64_t units = 0;  // reported so far
-    bool is_parked = false;   // waits for an accomplice, with this
+    const Attack* attack = nullptr;  // none if honest
+    std::uint64_t units = 0;         // reported so far
+    bool is_parked = false;          // waits for an accomplice, with this
     Assignment assignment;
     Instant parked{};
   };
 
-  void enrol_hosts(const char* name, std::size_t count, bool is_false);
+  void enrol_host(const std::string& name, const Attack* attack);
   void ask(std::size_t player, std::optional<ResultId> failed = {});
   void fetch(std::size_t player, std::size_t object);
   void work_on(std::size_t player);
@@ -55,14 +55,18 @@ class Swarm {
   void park(std::size_t player);
   void release_the_impatient();
   void send_report(std::size_t player, bool is_false);
-  void send_next(std::size_t player, std::shared_ptr<Report> report,
-                 std::vector<Request> rest);
-  void finish(std::size_t player, const Report& report, const Bytes& sent,
+  // A report's requests, the next one last, and how the others were answered.
+  struct Sending {
+    Report report;
+    std::vector<Request> rest;
+    std::string answers;
+  };
+  void send_next(std::size_t player, std::shared_ptr<Sending> sending);
+  void finish(std::size_t player, const Sending& sending, const Bytes& sent,
               const HttpReply& reply);
   void send(std::size_t player, const Request& request, HttpClient::Done done);
 
   SwarmOptions options_;
-  const Attack& attack_;
   SystemClock clock_;
   HttpClient http_;
   ProjectId project_;

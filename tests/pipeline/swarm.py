@@ -42,7 +42,7 @@ class Swarm(Process):
 class Verdict:
     """What became of the work of a swarm."""
     units: int = 0
-    falsified: int = 0        # results that the attackers sent
+    falsified: int = 0        # reports that attacked, themselves or beside
     rejected: int = 0         # of them, found false or refused
     assimilated: int = 0      # of them, part of the model at any time
     revoked: int = 0          # of those, taken out again
@@ -70,10 +70,12 @@ def judge(project, swarm):
     """The ledger and the tables against the swarm's log. The swarm must have
     stopped; the server is up."""
     lines = swarm.lines()
-    attackers = {line["enrolled"] for line in lines if line.get("attacks")}
+    attackers = {line["enrolled"] for line in lines if line.get("attack")}
     reports = [line for line in lines if "result" in line]
     honest_update = {line["unit"]: line["honest"] for line in reports}
     false_results = {line["result"] for line in reports if line["false"]}
+    false_of = collections.Counter(line["host"] for line in reports
+                                   if line["false"] or line["victim"])
     rows = project.results()
     by_id = {row["id"]: row for row in rows}
     hosts = {host["id"]: host for host in project.ask("hosts")}
@@ -81,7 +83,8 @@ def judge(project, swarm):
     entries = [entry for entry in ledger if entry["kind"] == "result"]
     revoked = revoked_results(ledger)
 
-    verdict = Verdict(units=len(entries), falsified=len(false_results))
+    verdict = Verdict(units=len(entries),
+                      falsified=sum(false_of.values()))
     verdict.rejected = sum(by_id[result]["validate_state"] in
                            ("invalid", "error") or
                            by_id[result]["outcome"] == "validate_error"
@@ -98,8 +101,6 @@ def judge(project, swarm):
             verdict.left_of_found += 1
         else:
             verdict.left_of_others += 1
-    false_of = collections.Counter(line["host"] for line in reports
-                                   if line["false"])
     verdict.attackers = len(false_of)
     verdict.found = len(found)
     for host in found:
