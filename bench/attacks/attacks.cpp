@@ -98,7 +98,7 @@ void other_unit(Report& report, const Scene& scene) {
   Claim honest = report.header.claim;
   SignedHeader old = protocol::parse_signed_header(mine->second.signed_bytes);
   report.header.claim = decode_result_header(old.bytes).claim;
-  report.update = report.payload = mine->second.payload;
+  report.update = report.payload = mine->second.update;
   report.is_false = report.header.claim != honest;
 }
 
@@ -116,7 +116,7 @@ void copied_result(Report& report, const Scene& scene) {
   const SentReport* other = report_of_another(scene);
   if (other == nullptr) return;
   report.signed_bytes = other->signed_bytes;
-  report.payload = other->payload;
+  report.payload = other->update;
   report.is_false = true;
 }
 
@@ -129,6 +129,7 @@ void copied_proof(Report& report, const Scene& scene) {
 
 void wrong_payload(Report& report, const Scene&) {
   test::change_update(report.payload, Change::sign_flip, 0);
+  report.is_pushed = true;
   report.is_false = true;
 }
 
@@ -146,7 +147,7 @@ void replayed(Report& report, const Scene& scene) {
   auto mine = scene.notes.sent.find(scene.who.id);
   if (mine == scene.notes.sent.end()) return;
   const SentReport& old = mine->second;
-  Bytes changed = old.payload;
+  Bytes changed = old.update;
   test::change_update(changed, Change::sign_flip, 0);
   report.victim = old.result;
   report.victim_update = sha256(changed);
@@ -154,7 +155,7 @@ void replayed(Report& report, const Scene& scene) {
       {"PUT", result_path(old.result, "/update"), std::move(changed)},
       {"POST", result_path(old.result), old.signed_bytes}};
   report.signed_bytes = old.signed_bytes;
-  report.payload = old.payload;
+  report.payload = old.update;
   report.is_false = true;
 }
 

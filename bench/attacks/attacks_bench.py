@@ -37,6 +37,9 @@ from results import append  # noqa: E402
 
 UNITS_OF_AN_EPOCH = 80  # 10,240 samples, 4 steps of 32
 EPOCHS = 26  # a little over 2,000 units: late ones may be dropped
+# What `quorate init` writes; the tests' own settings are others.
+DEFAULTS = {"lease": 120, "heartbeat": 30, "reservation": 5,
+            "trust_proven_after": 20, "trust_anchor": "true"}
 STRUCTURAL = {"wrong-payload", "copied-proof", "copied-result", "forged-seal",
               "replayed", "stolen-lease", "other-unit", "stale-snapshot",
               "wrong-samples", "non-finite"}
@@ -79,6 +82,9 @@ CASES = [
     Case("colluding-5", "agreed", attackers=5),
     # False only when both results that decide a unit are theirs.
     Case("conspiring-7", "agreed", arguments=("--conspire",)),
+    # Three of them never become proven, so that a proven accomplice is drawn
+    # to vouch for them now and then.
+    Case("vouching-7", "agreed", arguments=("--conspire", "--unproven", 3)),
     # More than accounts that may join at once; each leaves before it could
     # become proven.
     Case("many-identities", "agreed", attackers=100,
@@ -91,7 +97,7 @@ CASES = [
 
 def run_case(stage, case):
     """The verdict on one run, and how long it took."""
-    project = Project(stage, lease=120, heartbeat=30, reservation=5)
+    project = Project(stage, **DEFAULTS)
     project.add_glyphs(10240)
     project.create_run("--dataset", "glyphs", "--model", "mlp:8", "--batch",
                        32, "--local-steps", 4, "--epochs", case.epochs)

@@ -36,6 +36,8 @@ int main(int argc, char** argv) {
                  "after which a false host leaves; 0: it stays");
   app.add_flag("--conspire", options.conspires,
                "false only for units that two false hosts have");
+  app.add_option("--unproven", options.unproven,
+                 "of the conspirators, who avoid being proven");
   app.add_option("--flood", flood,
                  "instead: register accounts on so many connections");
   app.add_flag("--list", is_list_wanted, "the attacks");

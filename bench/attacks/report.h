@@ -25,7 +25,8 @@ struct Request {
 struct Report {
   ResultHeader header;                // its proof is made when it is signed
   Bytes update;                       // that the proof is made of
-  Bytes payload;                      // that goes up
+  Bytes payload;                      // that goes up, if one is asked for
+  bool is_pushed = false;             // it goes up even so
   std::optional<Hash> proof;          // another than that
   std::optional<Bytes> signed_bytes;  // the whole report, made elsewhere
   std::vector<Request> extra;
@@ -49,7 +50,7 @@ struct SentReport {
   Hash workunit;
   Hash proof;
   Bytes signed_bytes;
-  Bytes payload;
+  Bytes update;
 };
 
 // Shared by all hosts of the bench. That attackers know what honest hosts hold

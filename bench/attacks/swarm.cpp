@@ -55,19 +55,22 @@ Swarm::Swarm(SwarmOptions options)
   book_ = std::make_unique<UnitBook>(project_, statement.key);
   http_.outlive_closing();
   for (std::size_t i = 1; i <= options_.honest; ++i) {
-    enrol_host(fmt::format("honest-{}", i), nullptr);
+    enrol_host(fmt::format("honest-{}", i), nullptr, false);
   }
   const std::vector<std::string>& names = options_.attacks;
   for (std::size_t i = 1; i <= options_.attackers; ++i) {
     enrol_host(fmt::format("attacker-{}", i),
-               &attack_named(names[(i - 1) % names.size()]));
+               &attack_named(names[(i - 1) % names.size()]),
+               i <= options_.unproven);
   }
 }
 
-void Swarm::enrol_host(const std::string& name, const Attack* attack) {
+void Swarm::enrol_host(const std::string& name, const Attack* attack,
+                       bool is_unproven) {
   Player player;
   player.who = enrol(http_, players_.size(), project_, name);
   player.attack = attack;
+  player.is_unproven = is_unproven;
   print_line(fmt::format(R"({{"enrolled":{},"attack":"{}"}})", player.who.id,
                          attack == nullptr ? "" : attack->name));
   players_.push_back(std::move(player));
@@ -153,6 +156,9 @@ void Swarm::park(std::size_t player) {
       return send_report(player, true);
     }
   }
+  if (options_.unproven > 0 && !who.is_unproven) {
+    return send_report(player, false);
+  }
   who.is_parked = true;
   who.parked = clock_.now();
 }
@@ -173,7 +179,11 @@ void Swarm::send_report(std::size_t player, bool is_false) {
   auto unit = book_->unit(who.assignment.objects[0].hash);
   Scene scene{*unit, who.who, project_, notes_, book_->backend()};
   Report report = honest_report(*unit, who.assignment, who.who);
+  if (who.is_unproven) {
+    report.header.device = fmt::format("cpu:{}", who.units);
+  }
   if (is_false) who.attack->apply(report, scene);
+  if (!who.assignment.upload && !report.is_pushed) report.payload.clear();
   std::vector<Request> requests = report.extra;
   std::string path = fmt::format("/v1/results/{}", who.assignment.result);
   if (!report.payload.empty()) {
@@ -208,12 +218,13 @@ void Swarm::finish(std::size_t player, const Sending& sending,
   const Hash& unit = who.assignment.objects[0].hash;
   print_line(fmt::format(
       R"({{"host":{},"result":{},"unit":"{}","honest":"{}","false":{},)"
+      R"("witness":{},)"
       R"("victim":{},"victim_update":"{}","uploaded":{},"reported":{},)"
       R"("answers":[{}],"status":{},"reply":{}}})",
       who.who.id, who.assignment.result, unit.hex(),
       book_->unit(unit)->honest.claim.update.hex(), report.is_false,
-      report.victim, report.victim_update.hex(), report.payload.size(),
-      sent.size(), sending.answers, reply.status,
+      !who.assignment.upload, report.victim, report.victim_update.hex(),
+      report.payload.size(), sent.size(), sending.answers, reply.status,
       reply.status == 0 ? "null" : reply.body));
   SentReport note;
   note.result = who.assignment.result;
@@ -221,7 +232,7 @@ void Swarm::finish(std::size_t player, const Sending& sending,
   note.signed_bytes = sent;
   note.proof =
       decode_result_header(protocol::parse_signed_header(sent).bytes).proof;
-  note.payload = report.payload;
+  note.update = report.update;
   if (!report.signed_bytes) {
     notes_.sent[who.who.id] = note;
     notes_.by_unit[unit] = std::move(note);

@@ -25,8 +25,12 @@ struct SwarmOptions {
   double share = 1;              // of their units that attackers falsify
   std::uint64_t after = 0;       // honest for so many units before that
   std::uint64_t units_each = 0;  // an attacker then leaves; 0: it stays
-  bool conspires = false;        // false only when two attackers have the unit
-  Seconds patience{1};           // how long one waits for another then
+  // False only when two attackers have the unit. The first so many of them
+  // name another device with every result, never become proven, and wait for
+  // the others; if there are none, all wait.
+  bool conspires = false;
+  std::size_t unproven = 0;
+  Seconds patience{2};  // how long one waits for another
 };
 
 class Swarm {
@@ -41,13 +45,15 @@ class Swarm {
     Volunteer who;
     std::string name;
     const Attack* attack = nullptr;  // none if honest
+    bool is_unproven = false;        // by choice
     std::uint64_t units = 0;         // reported so far
     bool is_parked = false;          // waits for an accomplice, with this
     Assignment assignment;
     Instant parked{};
   };
 
-  void enrol_host(const std::string& name, const Attack* attack);
+  void enrol_host(const std::string& name, const Attack* attack,
+                  bool is_unproven);
   void ask(std::size_t player, std::optional<ResultId> failed = {});
   void fetch(std::size_t player, std::size_t object);
   void work_on(std::size_t player);

@@ -62,8 +62,8 @@ class Verdict:
 
 def revoked_results(entries):
     """Ids of results whose updates the ledger takes out again."""
-    return {result for entry in entries
-            for result in entry.get("revoked", [])}
+    return {result for entry in entries if entry["kind"] == "revocation"
+            for result in entry["results"]}
 
 
 def judge(project, swarm):
@@ -104,7 +104,7 @@ def judge(project, swarm):
     verdict.attackers = len(false_of)
     verdict.found = len(found)
     for host in found:
-        verdict.found_after.append(units_until_found(project, rows, host))
+        verdict.found_after.append(units_until_found(project, rows, hosts[host]))
     verdict.honest_found = sum(
         host["state"] in FOUND for key, host in hosts.items()
         if key not in attackers)
@@ -114,7 +114,7 @@ def judge(project, swarm):
     verdict.computed = sum(row["outcome"] in ("success", "validate_error")
                            for row in rows)
     verdict.witness_bytes = max((line["reported"] for line in reports
-                                 if not line["uploaded"]), default=0)
+                                 if line["witness"]), default=0)
     return verdict
 
 
@@ -123,7 +123,7 @@ def units_until_found(project, rows, host):
     times = [event["time"] for event in project.ask("events", "--limit",
                                                     100000)
              if event["kind"] in ("host_watched", "host_banned") and
-             event["host"] == host]
+             event["host"] == host["name"]]
     end = min(times, default=0)
-    return sum(row["host"] == host and 0 < row["received"] <= end
+    return sum(row["host"] == host["id"] and 0 < row["received"] <= end
                for row in rows)
