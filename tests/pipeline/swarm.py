@@ -2,12 +2,14 @@
 of their results: its ledger and tables against the attackers' own log."""
 
 import collections
+import contextlib
 import dataclasses
 import json
+import sqlite3
 
 from project import Process, expect, wait_for
 
-FOUND = ("watched", "banned")
+FOUND = ("host_watched", "host_banned")  # events
 
 
 class Swarm(Process):
@@ -78,7 +80,6 @@ def judge(project, swarm):
                                    if line["false"] or line["victim"])
     rows = project.results()
     by_id = {row["id"]: row for row in rows}
-    hosts = {host["id"]: host for host in project.ask("hosts")}
     ledger = project.ledger()
     entries = [entry for entry in ledger if entry["kind"] == "result"]
     revoked = revoked_results(ledger)
@@ -95,19 +96,18 @@ def judge(project, swarm):
     verdict.assimilated = len(in_model)
     left = [entry for entry in in_model if entry["result"] not in revoked]
     verdict.revoked = len(in_model) - len(left)
-    found = {host for host in attackers if hosts[host]["state"] in FOUND}
+    found = times_found(project)
     for entry in left:
         if by_id[entry["result"]]["host"] in found:
             verdict.left_of_found += 1
         else:
             verdict.left_of_others += 1
     verdict.attackers = len(false_of)
-    verdict.found = len(found)
-    for host in found:
-        verdict.found_after.append(units_until_found(project, rows, hosts[host]))
-    verdict.honest_found = sum(
-        host["state"] in FOUND for key, host in hosts.items()
-        if key not in attackers)
+    verdict.found = len(found.keys() & attackers)
+    verdict.found_after = [units_until(rows, host, time)
+                           for host, time in found.items()
+                           if host in attackers]
+    verdict.honest_found = len(found.keys() - attackers)
     verdict.honest_invalid = sum(
         row["validate_state"] == "invalid" and row["id"] not in false_results
         for row in rows)
@@ -118,12 +118,17 @@ def judge(project, swarm):
     return verdict
 
 
-def units_until_found(project, rows, host):
-    """Units that a host had reported when the project found it false."""
-    times = [event["time"] for event in project.ask("events", "--limit",
-                                                    100000)
-             if event["kind"] in ("host_watched", "host_banned") and
-             event["host"] == host["name"]]
-    end = min(times, default=0)
-    return sum(row["host"] == host["id"] and 0 < row["received"] <= end
+def times_found(project):
+    """When the project first found a host false, by the host's id."""
+    store = sqlite3.connect(
+        f"file:{project.folder}/db/quorate.sqlite?mode=ro", uri=True)
+    with contextlib.closing(store):
+        return dict(store.execute(
+            "SELECT host, min(time) FROM events WHERE kind IN (?, ?) "
+            "GROUP BY host", FOUND))
+
+
+def units_until(rows, host, time):
+    """How many units a host had reported by then."""
+    return sum(row["host"] == host and 0 < row["received"] <= time
                for row in rows)
