@@ -8,14 +8,19 @@ import pathlib
 def record(bench, case, ours, peer, peer_value, ratio, unit, threads=1):
     """One comparison; ratio over 1: ours is better. Kept in the file that
     QUORATE_BENCH_JSON names, if any: a list of objects."""
+    append({"bench": bench, "case": case, "threads": threads, "ours": ours,
+            "peer": peer, "peer_value": peer_value, "ratio": ratio,
+            "unit": unit})
+
+
+def append(row):
+    """A row of a bench that has no peer to compare with; same file."""
     name = os.environ.get("QUORATE_BENCH_JSON")
     if not name:
         return
     file = pathlib.Path(name)
     rows = json.loads(file.read_text()) if file.exists() else []
-    rows.append({"bench": bench, "case": case, "threads": threads,
-                 "ours": ours, "peer": peer, "peer_value": peer_value,
-                 "ratio": ratio, "unit": unit})
+    rows.append(row)
     file.write_text(json.dumps(rows, indent=1) + "\n")
 
 

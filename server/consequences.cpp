@@ -26,7 +26,6 @@ const char* event_of(HostMark mark) {
 void Consequences::on_false(HostId id, RunKey run, const std::string& what) {
   Host& host = *state_.hosts.host(id);
   if (host.user_id == kHouseUser) return;
-  const bool was_believed = state_.is_anchor(id);
   ++host.false_results;
   state_.trust.reset(id);
   if (host.mark != HostMark::banned) {
@@ -34,7 +33,7 @@ void Consequences::on_false(HostId id, RunKey run, const std::string& what) {
              what, run);
   }
   state_.hosts.changed(id);
-  if (was_believed) recheck_work_of(id);
+  recheck_work_of(id);
 }
 
 void Consequences::on_vouched(const Result& result) {
@@ -55,14 +54,13 @@ void Consequences::recheck_work_of(HostId host) {
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
     std::size_t count = 0;
-    for (Workunit& unit : state_.store.workunits_with(key, host, true)) {
+    for (Workunit& unit : state_.store.workunits_with(key, host)) {
       set_check(std::move(unit), UnitCheck::recheck);
       ++count;
     }
     if (count == 0) continue;
-    state_.record(
-        "recheck_begun", key, host,
-        fmt::format("{} units that were taken in on its word", count));
+    state_.record("recheck_begun", key, host,
+                  fmt::format("{} units that it had a part in", count));
   }
 }
 
@@ -145,7 +143,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
   std::size_t count = 0;
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
-    for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
+    for (Workunit& unit : state_.store.workunits_with(key, host.id)) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;
       withdraw(*merged, "purged by the operator: " + reason);

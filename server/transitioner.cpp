@@ -139,16 +139,22 @@ QuorumDecision Transitioner::decide(const LiveUnit& live) {
   return decide_quorum(replicas_of(state_, live), quorum_rule(state_, live));
 }
 
-// One who is believed alone is checked now and then, by a draw that nobody can
-// foresee: its result is in already.
+// Proven hosts are checked now and then, by a draw that nobody can foresee:
+// their results are in already. One is believed alone, another may vouch for an
+// accomplice, whom the server drew by chance or who is new by choice.
 bool Transitioner::draws_check(LiveUnit& live, const QuorumDecision& decision) {
-  const bool is_alone = live.unit.check == UnitCheck::none &&
-                        decision.valid.size() == 1 &&
-                        live.find(decision.canonical)->user != kHouseUser;
+  if (live.unit.check != UnitCheck::none) return false;
+  const bool has_house = state_.settings.house_workers > 0;
+  const bool is_of_house = std::any_of(
+      decision.valid.begin(), decision.valid.end(),
+      [&](ResultId id) { return live.find(id)->user == kHouseUser; });
+  const bool is_alone = decision.valid.size() == 1;
   // Where nobody could do it, it would hold up the run for ever.
-  return is_alone &&
-         (state_.settings.house_workers > 0 ||
-          scheduler_.has_volunteer_for(live, needs_anchor(live))) &&
+  const bool is_possible =
+      has_house
+          ? is_alone || needs_anchor(live)
+          : is_alone && scheduler_.has_volunteer_for(live, needs_anchor(live));
+  return is_possible && !is_of_house &&
          quorate::draws_check(state_.trust.policy(), secret_random_u64());
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -46,15 +47,20 @@ HttpClient::HttpClient(std::string address, std::uint16_t port)
 HttpClient::~HttpClient() = default;
 
 std::size_t HttpClient::connect() {
-  auto fresh = std::make_unique<Connection>();
-  fresh->socket = FileDescriptor(::socket(AF_INET, SOCK_STREAM, 0));
+  connections_.push_back(std::make_unique<Connection>());
+  open(connections_.size() - 1);
+  return connections_.size() - 1;
+}
+
+void HttpClient::open(std::size_t number) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port_);
   if (::inet_pton(AF_INET, address_.c_str(), &to.sin_addr) != 1) {
     throw Error(ErrorKind::usage, address_ + ": expected an IPv4 address");
   }
-  int fd = fresh->socket.get();
+  int fd = socket.get();
   if (::connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) != 0) {
     throw_errno(fmt::format("connect to {}:{}", address_, port_));
   }
@@ -62,12 +68,11 @@ std::size_t HttpClient::connect() {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.u64 = connections_.size();
+  event.data.u64 = number;
   if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
     throw_errno("epoll");
   }
-  connections_.push_back(std::move(fresh));
-  return connections_.size() - 1;
+  connections_[number]->socket = std::move(socket);
 }
 
 void HttpClient::send(std::size_t connection, std::string request, Done done) {
@@ -76,17 +81,29 @@ void HttpClient::send(std::size_t connection, std::string request, Done done) {
   at.sent = 0;
   at.done = std::move(done);
   ++awaited_;
-  write_some(at);
+  if (!write_all(at)) on_closed(connection);
 }
 
 // Requests are small beside a socket's buffer: writing may block for a moment.
-void HttpClient::write_some(Connection& at) {
+bool HttpClient::write_all(Connection& at) {
   while (at.sent < at.out.size()) {
     ssize_t n = ::send(at.socket.get(), at.out.data() + at.sent,
                        at.out.size() - at.sent, MSG_NOSIGNAL);
-    if (n <= 0) throw_closed();
+    if (n <= 0) return false;
     at.sent += static_cast<std::size_t>(n);
   }
+  return true;
+}
+
+void HttpClient::on_closed(std::size_t number) {
+  if (!outlives_closing_) throw_closed();
+  open(number);
+  Connection& at = *connections_[number];
+  at.in.clear();
+  at.whole = 0;
+  if (!at.done) return;
+  --awaited_;
+  std::exchange(at.done, nullptr)(HttpReply{});
 }
 
 void HttpClient::run() {
@@ -95,15 +112,16 @@ void HttpClient::run() {
     int n = ::epoll_wait(epoll_.get(), events.data(), events.size(), -1);
     if (n < 0 && errno != EINTR) throw_errno("epoll");
     for (int i = 0; i < n; ++i) {
-      read_some(*connections_[events[static_cast<std::size_t>(i)].data.u64]);
+      read_some(events[static_cast<std::size_t>(i)].data.u64);
     }
   }
 }
 
-void HttpClient::read_some(Connection& at) {
+void HttpClient::read_some(std::size_t number) {
+  Connection& at = *connections_[number];
   std::array<char, 64 << 10> buffer;
   ssize_t n = ::recv(at.socket.get(), buffer.data(), buffer.size(), 0);
-  if (n <= 0) throw_closed();
+  if (n <= 0) return on_closed(number);
   at.in.append(buffer.data(), static_cast<std::size_t>(n));
   if (at.whole == 0 && !read_head(at)) return;
   if (at.in.size() >= at.whole) finish(at);
@@ -130,8 +148,7 @@ void HttpClient::finish(Connection& at) {
   at.in.clear();
   at.whole = 0;
   --awaited_;
-  Done done = std::move(at.done);
-  done(std::move(reply));
+  std::exchange(at.done, nullptr)(std::move(reply));
 }
 
 HttpReply HttpClient::exchange(std::size_t connection, std::string request) {

@@ -31,6 +31,9 @@ class HttpClient {
   ~HttpClient();
 
   std::size_t connect();  // a connection's number
+  // From now on a connection that the server closes is made anew, and a
+  // request that was under way on it is answered with status 0.
+  void outlive_closing() { outlives_closing_ = true; }
   using Done = std::function<void(HttpReply)>;
   // Calls `done` from run() when the reply is there. Throws io if the server
   // closes the connection.
@@ -52,8 +55,10 @@ class HttpClient {
     Done done;
   };
 
-  void write_some(Connection& connection);
-  void read_some(Connection& connection);
+  void open(std::size_t number);
+  void on_closed(std::size_t number);
+  bool write_all(Connection& connection);
+  void read_some(std::size_t number);
   bool read_head(Connection& connection);
   void finish(Connection& connection);
 
@@ -62,6 +67,7 @@ class HttpClient {
   FileDescriptor epoll_;
   std::vector<std::unique_ptr<Connection>> connections_;
   std::size_t awaited_ = 0;
+  bool outlives_closing_ = false;
 };
 
 }  // namespace quorate::bench

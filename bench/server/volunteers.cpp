@@ -19,24 +19,28 @@ std::string post(HttpClient& http, std::size_t connection, const char* path,
 
 }  // namespace
 
-ProjectId fetch_project(HttpClient& http, std::size_t connection) {
+protocol::ProjectStatement fetch_statement(HttpClient& http,
+                                           std::size_t connection) {
   HttpReply reply =
       http.exchange(connection, http_request("GET", "/v1/project", "", {}));
   ByteView sealed = as_bytes(reply.body);
   if (sealed.size() < kSealBytes) {
     throw Error(ErrorKind::corrupt, "/v1/project: no sealed statement");
   }
-  return project_id_of(protocol::parse_project_statement(
-                           sealed.first(sealed.size() - kSealBytes))
-                           .key);
+  return protocol::parse_project_statement(
+      sealed.first(sealed.size() - kSealBytes));
+}
+
+ProjectId fetch_project(HttpClient& http, std::size_t connection) {
+  return project_id_of(fetch_statement(http, connection).key);
 }
 
 Volunteer enrol(HttpClient& http, std::size_t connection,
-                const ProjectId& project) {
+                const ProjectId& project, const std::string& name) {
   Volunteer who;
   protocol::AccountRequest account;
   account.account = who.account.public_key();
-  account.name = "load";
+  account.name = name;
   account.signature =
       who.account.sign(protocol::account_message(project, account));
   post(http, connection, "/v1/accounts", protocol::write(account));
@@ -44,12 +48,14 @@ Volunteer enrol(HttpClient& http, std::size_t connection,
   protocol::HostRequest host;
   host.account = account.account;
   host.host = who.host.public_key();
-  host.name = "load";
+  host.name = name;
   host.platform = "benchmark";
   Bytes message = protocol::host_message(project, host);
   host.account_signature = who.account.sign(message);
   host.host_signature = who.host.sign(message);
-  post(http, connection, "/v1/hosts", protocol::write(host));
+  std::string known =
+      post(http, connection, "/v1/hosts", protocol::write(host));
+  who.id = protocol::parse_host_reply(as_bytes(known)).host;
 
   protocol::SessionRequest session;
   session.host = host.host;

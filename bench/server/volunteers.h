@@ -13,6 +13,7 @@
 namespace quorate::bench {
 
 struct Volunteer {
+  HostId id = 0;
   PrivateKey account = PrivateKey::generate();
   PrivateKey host = PrivateKey::generate();
   std::string token;
@@ -20,12 +21,14 @@ struct Volunteer {
 };
 
 // Reads the project's statement. Throws corrupt if it is none.
+protocol::ProjectStatement fetch_statement(HttpClient& http,
+                                           std::size_t connection);
 ProjectId fetch_project(HttpClient& http, std::size_t connection);
 
-// Registers a user with one host and opens its session. Throws denied, with the
-// server's words, if it refuses.
+// Registers a user and one host, both of this name, and opens its session.
+// Throws denied, with the server's words, if it refuses.
 Volunteer enrol(HttpClient& http, std::size_t connection,
-                const ProjectId& project);
+                const ProjectId& project, const std::string& name = "load");
 
 // The update that everybody uploads: zeros.
 Bytes zero_update(const ModelSpec& model);

@@ -92,6 +92,59 @@ TEST_CASE("another unit's result is handed in under this one's id") {
   CHECK(second.claim.digests != victim.claim.digests);
 }
 
+TEST_CASE("attackers who agree change a unit alike, others do not") {
+  for (bool agrees : {true, false}) {
+    CAPTURE(agrees);
+    const char* name = agrees ? "agreed" : "random";
+    Victim victim;
+    ResultHeader first = victim.sign(make_attack(name).get(), 1);
+    ResultHeader second = victim.sign(make_attack(name).get(), 2);
+    CHECK((first.claim.update == second.claim.update) == agrees);
+    CHECK(first.claim.update != sha256(honest()));
+  }
+}
+
+TEST_CASE("one element that is not finite is signed and sent") {
+  Victim victim;
+  ResultHeader header = victim.sign(make_attack("non-finite").get());
+  Bytes sent = read_file(victim.update);
+  CHECK(header.claim.update == sha256(sent));
+  CHECK_FALSE(all_finite(values(sent)));
+}
+
+TEST_CASE("false digests come with the right update") {
+  Victim victim;
+  ResultHeader header = victim.sign(make_attack("false-digests").get());
+  CHECK(read_file(victim.update) == honest());
+  CHECK(header.claim.update == victim.claim.update);
+  CHECK(header.claim.digests != victim.claim.digests);
+}
+
+TEST_CASE("an attack takes its share of the results, after honest ones") {
+  constexpr int kHonest = 5;
+  constexpr int kResults = 205;
+  auto attack = sometimes(make_attack("sign-flip"), 0.25, kHonest);
+  Victim victim;
+  int falsified = 0;
+  for (int i = 1; i <= kResults; ++i) {
+    ResultHeader header = victim.sign(attack.get(), i);
+    bool is_false = header.claim.update != sha256(honest());
+    if (i <= kHonest) CHECK_FALSE(is_false);
+    falsified += is_false ? 1 : 0;
+  }
+  CHECK(falsified > 30);
+  CHECK(falsified < 70);
+}
+
+TEST_CASE("what is sometimes false sends the right payload otherwise") {
+  Victim victim;
+  auto attack = sometimes(make_attack("wrong-payload"), 1, 1);
+  Hash first = victim.sign(attack.get(), 1).claim.update;
+  CHECK(first == sha256(read_file(victim.update)));
+  Hash second = victim.sign(attack.get(), 2).claim.update;
+  CHECK(second != sha256(read_file(victim.update)));
+}
+
 TEST_CASE("unknown attacks are not made") {
   CHECK(make_attack("kindness") == nullptr);
 }

@@ -216,6 +216,51 @@ TEST_CASE("a proven host's work is checked by a draw, and a lie shows") {
   check_ledger(project);
 }
 
+TEST_CASE("a proven host that vouches for an accomplice is checked, too") {
+  ProjectFixture project(trusting(2, 1));  // every unit is drawn
+  Volunteer eve = project.join();
+  work(project, eve);
+  work(project, eve);
+  REQUIRE(standing(project, eve) == Standing::proven);
+  Volunteer mallory = project.join();
+  Assignment his = project.take(mallory);
+  Assignment hers = project.take(eve);
+  REQUIRE(project.unit_of(hers.result).id == project.unit_of(his.result).id);
+  project.report(mallory, his, lie(7));
+  project.report(eve, hers, lie(7));
+  CHECK(project.unit_of(his.result).check == UnitCheck::spot);
+  CHECK(project.unit_of(his.result).state == WorkunitState::open);
+  house_works(project);
+  CHECK(project.result(his.result).validate_state == ValidateState::invalid);
+  CHECK(project.result(hers.result).validate_state == ValidateState::invalid);
+  CHECK(standing(project, eve) == Standing::watched);
+  CHECK(standing(project, mallory) == Standing::watched);
+  check_ledger(project);
+}
+
+TEST_CASE("what a false host did with another's vouching is rechecked, too") {
+  ProjectFixture project(trusting(2, 0));
+  Volunteer eve = project.join();
+  work(project, eve);
+  work(project, eve);
+  Volunteer mallory = project.join();
+  Assignment his = project.take(mallory);
+  Assignment hers = project.take(eve);
+  project.report(mallory, his, lie(7));
+  project.report(eve, hers, lie(7));
+  WorkunitId agreed = project.unit_of(his.result).id;
+  REQUIRE(project.unit_of(his.result).state == WorkunitState::assimilated);
+  // Alone he is found, who never was believed alone; she is not.
+  Assignment next = project.take(mallory);
+  Assignment honest = project.take(eve);
+  project.report(mallory, next, lie(8));
+  project.report(eve, honest);
+  house_works(project);
+  CHECK(standing(project, mallory) == Standing::watched);
+  CHECK(standing(project, eve) == Standing::proven);
+  CHECK(project.run().to_recheck == std::set<WorkunitId>{agreed});
+}
+
 TEST_CASE("what was taken in on a false host's word is to be rechecked") {
   ProjectFixture project(trusting(2, 0));
   Volunteer eve = project.join();

@@ -170,16 +170,13 @@ std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
       connection_, "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
 }
 
-std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
-                                                  bool without_anchor) {
+std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host) {
   return select<Workunit>(
       connection_,
-      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND EXISTS ("
-      "SELECT 1 FROM results WHERE workunit = workunits.id AND "
-      "validate_state = 1 AND host = ?2) AND NOT (?3 AND EXISTS ("
-      "SELECT 1 FROM results WHERE workunit = workunits.id AND "
-      "validate_state = 1 AND was_anchor = 1 AND host <> ?2)) ORDER BY id",
-      run, host, without_anchor);
+      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND EXISTS "
+      "(SELECT 1 FROM results WHERE workunit = workunits.id AND "
+      "validate_state = 1 AND host = ?2) ORDER BY id",
+      run, host);
 }
 
 void SqliteStore::insert_sealed_tasks(std::span<const SealedTask> tasks) {

@@ -123,8 +123,7 @@ void finds_units_by_what_vouches_for_them(Store& store) {
     add(assimilated, UnitCheck::unsound, mallory, kValid, true);
     run = alone.run;
   });
-  CHECK(same(store.workunits_with(run, mallory, true), {alone, with_stranger}));
-  CHECK(same(store.workunits_with(run, mallory, false),
+  CHECK(same(store.workunits_with(run, mallory),
              {alone, with_stranger, with_proven}));
   CHECK(same(store.workunits_to_check(run), {waiting}));
 }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "base/error.h"
@@ -36,20 +37,33 @@ void change_values(std::span<float> values, Change change,
       case Change::sign_flip:
         value = -value;
         break;
+      case Change::not_finite:
+        value = std::numeric_limits<float>::quiet_NaN();
+        return;
     }
   }
+}
+
+std::uint64_t number_of(const Hash& hash) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, hash.bytes.data(), sizeof number);
+  return number;
 }
 
 // Signs a changed update as if it had been computed.
 class ChangedUpdate final : public client::ResultTamper {
  public:
-  explicit ChangedUpdate(Change change) : change_(change) {}
+  // is_agreed: drawn by the unit, which the honest update stands for.
+  explicit ChangedUpdate(Change change, bool is_agreed = false)
+      : change_(change), is_agreed_(is_agreed) {}
 
   void before_signing(ResultId result, Claim& claim,
                       const fs::path& update) override {
     if (claim.update.is_zero()) return;
     Bytes bytes = read_file(update);
-    change_update(bytes, change_, static_cast<std::uint64_t>(result));
+    change_update(bytes, change_,
+                  is_agreed_ ? number_of(claim.update)
+                             : static_cast<std::uint64_t>(result));
     write_file_durably(update, bytes);
     claim.update = sha256(bytes);
     log_info("attack", {{"result", result}});
@@ -58,6 +72,42 @@ class ChangedUpdate final : public client::ResultTamper {
 
  private:
   Change change_;
+  bool is_agreed_;
+};
+
+// Signs the honest update with digests of a state that never was.
+class FalseDigests final : public client::ResultTamper {
+ public:
+  void before_signing(ResultId result, Claim& claim, const fs::path&) override {
+    for (Hash& digest : claim.digests) digest = sha256(digest.bytes);
+    log_info("attack", {{"result", result}});
+  }
+  void after_signing(ResultId, const fs::path&) override {}
+};
+
+class Sometimes final : public client::ResultTamper {
+ public:
+  Sometimes(std::unique_ptr<client::ResultTamper> attack, double share,
+            std::uint64_t honest)
+      : attack_(std::move(attack)), share_(share), honest_(honest) {}
+
+  void before_signing(ResultId result, Claim& claim,
+                      const fs::path& update) override {
+    RandomStream random(static_cast<std::uint64_t>(result),
+                        stream_of(RandomUse::augmentation, 1), 0);
+    is_false_ = results_++ >= honest_ && uniform01(random.next()) < share_;
+    if (is_false_) attack_->before_signing(result, claim, update);
+  }
+  void after_signing(ResultId result, const fs::path& update) override {
+    if (is_false_) attack_->after_signing(result, update);
+  }
+
+ private:
+  std::unique_ptr<client::ResultTamper> attack_;
+  double share_;
+  std::uint64_t honest_;
+  std::uint64_t results_ = 0;
+  bool is_false_ = false;  // the one that is being signed
 };
 
 // Signs the honest update and sends another.
@@ -125,9 +175,22 @@ std::unique_ptr<client::ResultTamper> make_attack(const std::string& name) {
   if (name == "sign-flip") {
     return std::make_unique<ChangedUpdate>(Change::sign_flip);
   }
+  if (name == "agreed") {
+    return std::make_unique<ChangedUpdate>(Change::random, true);
+  }
+  if (name == "non-finite") {
+    return std::make_unique<ChangedUpdate>(Change::not_finite);
+  }
+  if (name == "false-digests") return std::make_unique<FalseDigests>();
   if (name == "wrong-payload") return std::make_unique<WrongPayload>();
   if (name == "other-unit") return std::make_unique<OtherUnit>();
   return nullptr;
+}
+
+std::unique_ptr<client::ResultTamper> sometimes(
+    std::unique_ptr<client::ResultTamper> attack, double share,
+    std::uint64_t honest) {
+  return std::make_unique<Sometimes>(std::move(attack), share, honest);
 }
 
 }  // namespace quorate::test

@@ -1,6 +1,7 @@
 // Ways for a host to send false results: what the attacker program does in
 // place of an honest volunteer, so that tests can see it found out. Digests of
-// the state stay honest; a lie about the update is what they are to uncover.
+// the state stay honest unless the name says otherwise; a lie about the update
+// is what they are to uncover. Lies in which all fits together: false_work.h.
 #pragma once
 
 #include <memory>
@@ -13,19 +14,29 @@ namespace quorate::test {
 
 // The names that make_attack knows, for messages.
 inline constexpr const char* kAttackNames =
-    "random, scaled, sign-flip, wrong-payload, other-unit";
+    "random, agreed, scaled, sign-flip, non-finite, false-digests, "
+    "wrong-payload, other-unit";
 
 //   random         floats drawn anew, of the size that the honest ones have
+//   agreed         the same, drawn alike by all who have this unit
 //   scaled         the update times 1.5
 //   sign-flip      the update times -1
+//   non-finite     one element of the update is NaN
+//   false-digests  the right update, with made-up digests of the state
 //   wrong-payload  an honest header, another body
 //   other-unit     claim and body of the first unit under every later one
 // nullptr for another name.
 std::unique_ptr<client::ResultTamper> make_attack(const std::string& name);
 
+// Does what `attack` does to a share of the results, drawn by their ids, after
+// `honest` ones that it leaves alone.
+std::unique_ptr<client::ResultTamper> sometimes(
+    std::unique_ptr<client::ResultTamper> attack, double share,
+    std::uint64_t honest);
+
 // A change to all values of an update; the bytes are a safetensors container
 // and stay a valid one. Throws corrupt if they are none.
-enum class Change { random, scaled, sign_flip };
+enum class Change { random, scaled, sign_flip, not_finite };
 void change_update(Bytes& update, Change change, std::uint64_t seed);
 
 }  // namespace quorate::test
