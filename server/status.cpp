@@ -162,10 +162,11 @@ json host(ProjectState& state, const Host& host) {
           {"device", host.device},
           {"platform", host.platform},
           {"speed_flops", host.speed_flops},
-          // Adaptive trust is not there yet: a volunteer's word counts in a
-          // quorum only, a house worker's by itself.
-          {"trust", is_house ? "house" : "quorum"},
-          {"state", is_house ? "house" : "new"},
+          // Units of its best device that somebody trusted computed too.
+          {"trust", state.trust.validated(host.id)},
+          {"state", is_house ? "house" : name_of(state.trust.standing(host))},
+          {"reason", host.mark_reason},
+          {"false_results", host.false_results},
           {"active", is_house || is_active},
           {"valid", host.valid},
           {"invalid", host.invalid},

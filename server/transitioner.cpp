@@ -89,6 +89,16 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   training.look_for_damage_at = done + (done - now) / kLookShare;
 }
 
+void Transitioner::take_back_from(HostId host) {
+  const std::set<ResultId> held = state_.feeder.in_progress(host);
+  for (ResultId id : held) {
+    LiveUnit& live = *state_.feeder.find_by_result(id);
+    take_back(*live.find(id), ResultOutcome::client_error,
+              "the host was banned");
+    advance(live);
+  }
+}
+
 void Transitioner::tick() {
   for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
     LiveUnit* live = state_.feeder.find_by_result(id);

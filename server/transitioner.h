@@ -25,6 +25,8 @@ class Transitioner {
   // The run's objects were damaged, and are whole again: who failed at its open
   // units may have them again.
   void forgive(const TrainingRun& training);
+  // What this host computes goes to others.
+  void take_back_from(HostId host);
   // Takes back results of silent hosts. Call now and then.
   void tick();
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "server/admin/create_run.h"
+#include "server/admin/host_orders.h"
 #include "server/admin/ledger_rows.h"
 #include "server/admin/lists.h"
 #include "server/admin/remove_dataset.h"
@@ -80,18 +81,6 @@ json list_runs(Project& project, const json&) {
     rows.push_back(status::run(project.state(), training));
   }
   return rows;
-}
-
-json host_show(Project& project, const json& arguments) {
-  for (json& row : status::hosts(project.state())) {
-    if (row["id"].dump() == arguments.value("host", "") ||
-        row["name"] == arguments.value("host", "")) {
-      return row;
-    }
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("host \"{}\": there is none: see `quorate hosts`",
-                          arguments.value("host", "")));
 }
 
 // A workunit that is over needs no look, one that never was is a mistake.
@@ -210,7 +199,11 @@ const std::map<std::string, Command>& commands() {
        [](Project& p, const json&) { return status::summary(p.state()); }},
       {"hosts",
        [](Project& p, const json&) { return status::hosts(p.state()); }},
-      {"host-show", host_show},
+      {"host-show", show_host},
+      {"host-trust", trust_host},
+      {"host-ban", ban_host},
+      {"host-pardon", pardon_host},
+      {"host-purge", purge_host},
       {"workunits", list_workunits},
       {"results", list_results},
       {"snapshots", list_snapshots},

@@ -98,6 +98,51 @@ void add_status(CLI::App& app, GlobalOptions& global) {
   });
 }
 
+void print_host(const json& row, const std::string& order) {
+  print_rows(json::array({row}), false, kHostColumns);
+  if (!row["reason"].get<std::string>().empty()) {
+    fmt::print("{}: {}\n", row["state"].get<std::string>(),
+               row["reason"].get<std::string>());
+  }
+  if (order == "purge") {
+    fmt::print(
+        "{} updates are being taken out of the model; see `quorate "
+        "status`, and for ended runs `quorate replay RUN "
+        "--without-host {}`\n",
+        row["revoking"].dump(), row["id"].dump());
+  }
+}
+
+// host show|trust|ban|pardon|purge HOST [--reason TEXT]
+void add_host_order(CLI::App& host, GlobalOptions& global,
+                    const std::string& order, const std::string& help) {
+  struct Options {
+    std::string host;
+    std::string reason;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = host.add_subcommand(order, help);
+  command->add_option("HOST", options->host, "Id, name or key")->required();
+  if (order != "show") {
+    command->add_option("--reason", options->reason,
+                        "Why: kept with the event, and shown to the volunteer "
+                        "when it is banned");
+  }
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      fmt::format("Example:\n  quorate -C my-project host {} 3\n", order));
+  command->callback([options, order, &global] {
+    json row = AdminClient(global.folder)
+                   .call("host-" + order, {{"host", options->host},
+                                           {"reason", options->reason}});
+    if (global.json) {
+      fmt::print("{}\n", row.dump());
+    } else {
+      print_host(row, order);
+    }
+  });
+}
+
 void add_hosts(CLI::App& app, GlobalOptions& global) {
   CLI::App* hosts = app.add_subcommand("hosts", "Volunteers' machines");
   hosts->add_flag("--json", global.json, "Machine-readable output");
@@ -107,21 +152,19 @@ void add_hosts(CLI::App& app, GlobalOptions& global) {
                global.json, kHostColumns);
   });
 
-  auto which = std::make_shared<std::string>();
-  CLI::App* host = app.add_subcommand("host", "One machine");
+  CLI::App* host =
+      app.add_subcommand("host", "One machine, and what you decide about it");
   host->require_subcommand(1);
-  CLI::App* show = host->add_subcommand("show", "Its record");
-  show->add_option("HOST", *which, "Id or name")->required();
-  show->add_flag("--json", global.json, "Machine-readable output");
-  show->footer("Example:\n  quorate -C my-project host show 3\n");
-  show->callback([which, &global] {
-    json row = AdminClient(global.folder).call("host-show", {{"host", *which}});
-    if (global.json) {
-      fmt::print("{}\n", row.dump());
-    } else {
-      print_rows(json::array({row}), false, kHostColumns);
-    }
-  });
+  add_host_order(*host, global, "show", "Its record");
+  add_host_order(*host, global, "trust",
+                 "Believe it as if it had been proven; it is checked as those "
+                 "are");
+  add_host_order(*host, global, "ban",
+                 "No more work for it, and no report of it counts");
+  add_host_order(*host, global, "pardon", "It begins anew, as a new host");
+  add_host_order(*host, global, "purge",
+                 "Ban it and take all its updates out of the models of runs "
+                 "that go on");
 }
 
 }  // namespace

@@ -308,6 +308,7 @@ WHEN OLD.validate_state = 1 AND NEW.validate_state = 2 BEGIN
 END;
 ALTER TABLE results ADD COLUMN is_witness INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE results ADD COLUMN was_anchor INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX results_valid ON results (host) WHERE validate_state = 1;
 CREATE TABLE device_records (
   host INTEGER NOT NULL REFERENCES hosts,
   device TEXT NOT NULL,

@@ -173,9 +173,9 @@ std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
 std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host) {
   return select<Workunit>(
       connection_,
-      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND EXISTS "
-      "(SELECT 1 FROM results WHERE workunit = workunits.id AND "
-      "validate_state = 1 AND host = ?2) ORDER BY id",
+      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND id IN "
+      "(SELECT workunit FROM results WHERE host = ?2 AND validate_state = 1) "
+      "ORDER BY id",
       run, host);
 }
 

@@ -202,7 +202,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE runs DROP COLUMN epsilon; "
         "ALTER TABLE runs DROP COLUMN clip_norm; "
         "ALTER TABLE runs DROP COLUMN micro_batch; "
-        "DROP TABLE device_records; DROP INDEX workunits_to_check; "
+        "DROP TABLE device_records; DROP INDEX results_valid; DROP INDEX workunits_to_check; "
         "ALTER TABLE run_totals DROP COLUMN results_revoked; "
         "ALTER TABLE hosts DROP COLUMN mark; "
         "ALTER TABLE hosts DROP COLUMN mark_reason; "
