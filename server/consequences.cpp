@@ -54,7 +54,7 @@ void Consequences::recheck_work_of(HostId host) {
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
     std::size_t count = 0;
-    for (Workunit& unit : state_.store.workunits_with(key, host)) {
+    for (Workunit& unit : state_.store.workunits_with(key, host, true)) {
       set_check(std::move(unit), UnitCheck::recheck);
       ++count;
     }
@@ -143,7 +143,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
   std::size_t count = 0;
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
-    for (Workunit& unit : state_.store.workunits_with(key, host.id)) {
+    for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;
       withdraw(*merged, "purged by the operator: " + reason);

@@ -157,6 +157,7 @@ json host(ProjectState& state, const Host& host) {
   const User* user = state.hosts.user(host.user_id);
   return {{"id", host.id},
           {"name", host.name},
+          {"key", host.key.hex()},
           {"user", user ? user->name : ""},
           {"door", host.door},
           {"device", host.device},

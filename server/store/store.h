@@ -95,9 +95,11 @@ class Store {
 
   // Assimilated ones of a run that are to be rechecked, or to be revoked.
   virtual std::vector<Workunit> workunits_to_check(RunKey run) = 0;
-  // Validated or assimilated ones of a run, not checked by a house worker, with
-  // a valid result of this host.
-  virtual std::vector<Workunit> workunits_with(RunKey run, HostId host) = 0;
+  // Validated or assimilated ones of a run with a valid result of this host, but
+  // for what is to be revoked or was; unchecked: only those that no house
+  // worker has vouched for.
+  virtual std::vector<Workunit> workunits_with(RunKey run, HostId host,
+                                               bool unchecked) = 0;
 
   virtual void insert_sealed_tasks(std::span<const SealedTask> tasks) = 0;
   // Of the workunit with this `object`, if there is one.

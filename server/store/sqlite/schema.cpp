@@ -320,8 +320,8 @@ CREATE TABLE device_records (
 
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema, kHostShares, kSealedTasks,
-                               kOptimizers, kMicroBatches, kTrust};
+constexpr std::array kSteps = {kFirstSchema, kHostShares,   kSealedTasks,
+                               kOptimizers,  kMicroBatches, kTrust};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -170,13 +170,14 @@ std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
       connection_, "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
 }
 
-std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host) {
+std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
+                                                  bool unchecked) {
   return select<Workunit>(
       connection_,
-      "WHERE run = ?1 AND state IN (1, 2) AND check_state IN (0, 1) AND id IN "
+      "WHERE run = ?1 AND state IN (1, 2) AND check_state <= ?3 AND id IN "
       "(SELECT workunit FROM results WHERE host = ?2 AND validate_state = 1) "
       "ORDER BY id",
-      run, host);
+      run, host, unchecked ? UnitCheck::spot : UnitCheck::sound);
 }
 
 void SqliteStore::insert_sealed_tasks(std::span<const SealedTask> tasks) {

@@ -45,7 +45,8 @@ class SqliteStore final : public Store {
   std::vector<Workunit> workunits(RunKey run, const Page& page) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
-  std::vector<Workunit> workunits_with(RunKey run, HostId host) override;
+  std::vector<Workunit> workunits_with(RunKey run, HostId host,
+                                       bool unchecked) override;
   void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
   std::optional<Bytes> sealed_task(const Hash& object) override;
 

@@ -101,7 +101,7 @@ void finds_units_by_what_vouches_for_them(Store& store) {
     result.was_anchor = anchor;
     add_result(store, result);
   };
-  Workunit alone, with_stranger, with_proven, waiting;
+  Workunit alone, with_stranger, with_proven, sound, waiting;
   change(store, [&] {
     mallory = add_host(store, 100);
     ann = add_host(store, 101);
@@ -113,7 +113,7 @@ void finds_units_by_what_vouches_for_them(Store& store) {
     join(with_stranger, ann, false);
     with_proven = add(assimilated, UnitCheck::none, mallory, kValid, true);
     join(with_proven, ann, true);
-    add(assimilated, UnitCheck::sound, mallory, kValid, true);
+    sound = add(assimilated, UnitCheck::sound, mallory, kValid, true);
     add(assimilated, UnitCheck::none, mallory, ValidateState::invalid, true);
     add(open, UnitCheck::none, mallory, ValidateState::init, false);
     add(assimilated, UnitCheck::none, ann, kValid, true);
@@ -123,8 +123,10 @@ void finds_units_by_what_vouches_for_them(Store& store) {
     add(assimilated, UnitCheck::unsound, mallory, kValid, true);
     run = alone.run;
   });
-  CHECK(same(store.workunits_with(run, mallory),
+  CHECK(same(store.workunits_with(run, mallory, true),
              {alone, with_stranger, with_proven}));
+  CHECK(same(store.workunits_with(run, mallory, false),
+             {alone, with_stranger, with_proven, sound, waiting}));
   CHECK(same(store.workunits_to_check(run), {waiting}));
 }
 
