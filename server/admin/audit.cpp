@@ -1,5 +1,7 @@
 // verify-ledger, replay and audit: is the model what its ledger says, and are
 // the results what their units give?
+#include <set>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -146,13 +148,23 @@ void replay_without(const GlobalOptions& global, const ReplayCommand& command) {
                   command.out.empty() ? "" : ", see " + command.out));
 }
 
+// A ledger may name a host that the store does not know.
+json find_host(AdminClient& client, const PublicKey& key) {
+  try {
+    return find_host(client, key.hex());
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return {{"id", nullptr}, {"name", "unknown"}, {"key", key.hex()}};
+  }
+}
+
 json rows_of(AdminClient& client, const std::vector<FalseResult>& found) {
   json rows = json::array();
   for (const FalseResult& one : found) {
     rows.push_back({{"entry", one.entry},
                     {"result", one.result},
                     {"unit", one.unit},
-                    {"host", find_host(client, one.host.hex())},
+                    {"host", find_host(client, one.host)},
                     {"first_step", one.first_step},
                     {"last_step", one.last_step}});
   }
@@ -171,12 +183,10 @@ std::string line_of(const json& row) {
 
 // Each host once.
 std::string advice_for(const json& rows) {
-  std::set<std::int64_t> hosts;
-  for (const json& row : rows) {
-    hosts.insert(row["host"]["id"].get<std::int64_t>());
-  }
+  std::set<std::string> hosts;
+  for (const json& row : rows) hosts.insert(row["host"]["id"].dump());
   std::string advice;
-  for (std::int64_t host : hosts) {
+  for (const std::string& host : hosts) {
     advice += fmt::format("{}`quorate host purge {}`",
                           advice.empty() ? "" : " and ", host);
   }
