@@ -294,7 +294,9 @@ void add_sample(CLI::App& app, GlobalOptions& global) {
   auto options = std::make_shared<Options>();
   options->audit.share = 0.1;
   CLI::App* command = app.add_subcommand(
-      "audit", "Recompute a random share of a run's results and compare");
+      "audit",
+      "Recompute a random share of a run's results and compare; interrupted, "
+      "the same command goes on where it was");
   command->add_option("RUN", options->audit.run, "Name of the run")->required();
   command->add_option("--sample", options->audit.share, "Share of the results")
       ->capture_default_str()
@@ -306,7 +308,6 @@ void add_sample(CLI::App& app, GlobalOptions& global) {
   add_computing(*command, options->audit.device, options->audit.threads);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
-      "Interrupted, the same command goes on where it was.\n"
       "Example:\n  quorate -C my-project audit first --sample 0.2\n");
   command->callback([options, &global] {
     if (!options->host.empty()) {

@@ -72,8 +72,23 @@ def check_devices(stage, rule):
     return project, entries, used
 
 
+def explain(stage, project, entry, device):
+    """No operation of the unit differs between the device and the CPU."""
+    unit = stage.folder / "unit"
+    unit.write_bytes(project.sealed_task(entry["workunit"]))
+    task = project.task(entry["workunit"])
+    said = stage.run("quorate-worker", "--explain", unit, "--snapshot",
+                     project.object(task["snapshot"]), "--shard",
+                     project.object(task["shard"]), "--device", device,
+                     "--against", "cpu")
+    expect_words(said, f"no difference: {task['steps']} steps")
+
+
 def test_devices(stage):
     project, entries, used = check_devices(stage, "vc-asgd")
+    for device in used:  # version 0 is always kept
+        explain(stage, project, next(e for e in results_of(entries)
+                                     if e["base_version"] == 0), device)
     # Updates that are no longer kept are computed anew.
     gone = [entry["update"] for entry in results_of(entries)[2::3]]
     for update in gone:
