@@ -181,16 +181,25 @@ std::string line_of(const json& row) {
       row["first_step"].dump(), row["last_step"].dump());
 }
 
-// Each host once.
-std::string advice_for(const json& rows) {
+// For each host once. The ledger of a run that is over has ended: what is in
+// its model stays.
+std::string advice_for(AdminClient& client, const std::string& run,
+                       const json& rows) {
+  const json state = client.call("train-show", {{"run", run}})["state"];
+  const bool is_over = state == "finished" || state == "stopped";
   std::set<std::string> hosts;
   for (const json& row : rows) hosts.insert(row["host"]["id"].dump());
   std::string advice;
   for (const std::string& host : hosts) {
-    advice += fmt::format("{}`quorate host purge {}`",
-                          advice.empty() ? "" : " and ", host);
+    advice += advice.empty() ? "" : " and ";
+    advice += is_over ? fmt::format(
+                            "`quorate replay {} --without-host {} "
+                            "--out FILE`",
+                            run, host)
+                      : fmt::format("`quorate host purge {}`", host);
   }
-  return advice + " takes out of the model what is false";
+  return advice + (is_over ? ", as the run is over, makes a model without it"
+                           : " takes what is false out of the model");
 }
 
 void run_audit(const GlobalOptions& global, const AuditOptions& options) {
@@ -222,7 +231,7 @@ void run_audit(const GlobalOptions& global, const AuditOptions& options) {
               fmt::format("audit of run {}: {} of {} recomputed results are "
                           "false: {}",
                           options.run, found.size(), report.state.recomputed,
-                          advice_for(found)));
+                          advice_for(client, options.run, found)));
 }
 
 void add_computing(CLI::App& command, std::string& device,
