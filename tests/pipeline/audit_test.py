@@ -134,8 +134,8 @@ def test_false_results(stage):
     expect(not told["ok"] and told["recomputed"] == len(entries) and
            "is false" in told["first_difference"], f"audit: {told}")
     stage.fails([f"{len(false)} of {len(entries)}",
-                 f"quorate replay {RUN} --without-host {host}"], "quorate", "-C",
-                project.folder, "audit", RUN, "--sample", 1)
+                 f"quorate replay {RUN} --without-host {host}"], "quorate",
+                "-C", project.folder, "audit", RUN, "--sample", 1)
     server.stop()
 
     # The attacker's alone, and a part of them, without a server.

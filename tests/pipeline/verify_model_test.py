@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An exported model is checked against its run's ledger, here and elsewhere."""
+"""An exported model is checked against its ledger, here and elsewhere."""
 
 import json
 import os
