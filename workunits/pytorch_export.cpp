@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <vector>
 
@@ -143,15 +144,67 @@ class Exporter {
   std::vector<float> out_;
 };
 
-}  // namespace
-
-Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
-                        const std::map<std::string, std::string>& metadata) {
+Exporter exported(const ModelSpec& model, std::span<const float> values) {
   Exporter exporter(values);
   const std::vector<LayerSpec> layers = layers_of(model);
   exporter.add(layers, "");
   exporter.add_statistics(layers);
+  return exporter;
+}
+
+// Where each exported value was in declared order: an export of the numbers of
+// the places, in two parts that binary32 has exactly.
+std::vector<std::size_t> places_of(const ModelSpec& model) {
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  std::vector<float> numbers(parameter_count(model));
+  auto export_part = [&](auto part_of) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = static_cast<float>(part_of(i));
+    }
+    return exported(model, numbers).values();
+  };
+  const std::vector<float> low =
+      export_part([](std::size_t i) { return i % kPart; });
+  const std::vector<float> high =
+      export_part([](std::size_t i) { return i / kPart; });
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    places.push_back(static_cast<std::size_t>(high[i]) * kPart +
+                     static_cast<std::size_t>(low[i]));
+  }
+  return places;
+}
+
+}  // namespace
+
+Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
+                        const std::map<std::string, std::string>& metadata) {
+  const Exporter exporter = exported(model, values);
   return write_tensors(exporter.tensors(), exporter.values(), metadata);
+}
+
+std::vector<float> read_from_pytorch(const ModelSpec& model, ByteView bytes,
+                                     const std::string& what) {
+  const Safetensors file(bytes, what);
+  std::vector<float> values(parameter_count(model));
+  const std::vector<TensorSpec> tensors = exported(model, values).tensors();
+  if (file.tensors().size() != tensors.size()) {
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("{}: expected the {} tensors of a {}, found {}", what,
+                    tensors.size(), name_of(model), file.tensors().size()));
+  }
+  const std::vector<std::size_t> places = places_of(model);
+  auto place = places.begin();
+  for (const TensorSpec& tensor : tensors) {
+    const std::vector<std::uint64_t> shape(tensor.shape.begin(),
+                                           tensor.shape.end());
+    const ByteView data = file.get(tensor.name, DType::f32, shape).data;
+    for (std::size_t i = 0; i < data.size(); i += sizeof(float)) {
+      std::memcpy(&values[*place++], data.data() + i, sizeof(float));
+    }
+  }
+  return values;
 }
 
 }  // namespace quorate

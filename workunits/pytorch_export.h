@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/bytes.h"
 #include "workunits/model_spec.h"
@@ -18,5 +19,10 @@ namespace quorate {
 // between a flatten and the next linear layer.
 Bytes write_for_pytorch(const ModelSpec& model, std::span<const float> values,
                         const std::map<std::string, std::string>& metadata);
+
+// The values that write_for_pytorch() made these bytes of, in declared order.
+// Throws corrupt, naming `what` and the tensor, unless they are that model's.
+std::vector<float> read_from_pytorch(const ModelSpec& model, ByteView bytes,
+                                     const std::string& what);
 
 }  // namespace quorate

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "client/worker/bench.h"
+#include "client/worker/explain.h"
 #include "client/worker/self_test.h"
 #include "client/worker/serve.h"
 #include "commandline/man_page.h"
@@ -30,6 +31,8 @@ struct Options {
   bool quick = false;
   bool serve = false;
   bool json = false;
+  UnitFilesToExplain explained;
+  std::string against = "reference";
   std::string device = "cpu";
   std::uint32_t threads = 1;
   std::uint32_t cpu_percent = 100;
@@ -102,6 +105,18 @@ int bench(const Options& options) {
   return 0;
 }
 
+int explain(const Options& options) {
+  if (options.explained.snapshot.empty() || options.explained.shard.empty()) {
+    throw Error(ErrorKind::usage,
+                "--explain: name the unit's --snapshot and --shard, too");
+  }
+  PairBackend devices(make_backend(options.device, options.threads),
+                      make_backend(options.against, options.threads));
+  const Explanation found = worker::explain(options.explained, devices);
+  fmt::print("{}\n", text_of(found));
+  return found.difference ? 1 : 0;
+}
+
 // Replies go to what was standard output; whatever else a library prints there
 // goes to standard error and does no harm.
 FileDescriptor take_standard_output() {
@@ -159,7 +174,18 @@ void describe(CLI::App& app, Options& options) {
                "second");
   mode->add_flag("--serve", options.serve,
                  "compute what standard input asks for");
+  mode->add_option("--explain", options.explained.workunit,
+                   "compute this sealed unit on --device and on --against, and "
+                   "say which operation of which step first differs")
+      ->type_name("UNIT");
   mode->require_option(1);
+  app.add_option("--snapshot", options.explained.snapshot,
+                 "with --explain: the file with its base version");
+  app.add_option("--shard", options.explained.shard,
+                 "with --explain: the file with its samples");
+  app.add_option("--against", options.against,
+                 "with --explain: the other device")
+      ->capture_default_str();
   app.add_flag("--json", options.json, "print JSON instead of a table");
   app.add_option("--device", options.device,
                  "device, as --list-devices names it")
@@ -184,6 +210,7 @@ int run(const Options& options) {
   if (options.list_devices) return list(options);
   if (options.self_test) return self_test(options);
   if (options.bench) return bench(options);
+  if (!options.explained.workunit.empty()) return explain(options);
   return serve(options);
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "server/admin/audit_findings.h"
 #include "server/admin/audit_run.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
@@ -76,10 +77,6 @@ void finish(const json& row, const LedgerReport& report, bool as_json,
   expect_ok(report, run);
 }
 
-json find_host(AdminClient& client, const std::string& host) {
-  return client.call("host-find", {{"host", host}});
-}
-
 PublicKey key_of(const json& host) {
   return parse_hex<PublicKey>(host["key"].get<std::string>(), "host key");
 }
@@ -146,43 +143,6 @@ void replay_without(const GlobalOptions& global, const ReplayCommand& command) {
                   command.out.empty() ? "" : ", see " + command.out));
 }
 
-json rows_of(AdminClient& client, const std::vector<FalseResult>& found) {
-  json rows = json::array();
-  for (const FalseResult& one : found) {
-    rows.push_back({{"entry", one.entry},
-                    {"result", one.result},
-                    {"unit", one.unit},
-                    {"host", find_host(client, one.host.hex())},
-                    {"first_step", one.first_step},
-                    {"last_step", one.last_step}});
-  }
-  return rows;
-}
-
-std::string line_of(const json& row) {
-  return fmt::format(
-      "ledger entry {}: result {} (unit {}) of host {} ({}) is false: its "
-      "claim "
-      "left the path in steps {} to {}",
-      row["entry"].dump(), row["result"].dump(), row["unit"].dump(),
-      row["host"]["id"].dump(), row["host"]["name"].get<std::string>(),
-      row["first_step"].dump(), row["last_step"].dump());
-}
-
-// Each host once.
-std::string advice_for(const json& rows) {
-  std::set<std::int64_t> hosts;
-  for (const json& row : rows) {
-    hosts.insert(row["host"]["id"].get<std::int64_t>());
-  }
-  std::string advice;
-  for (std::int64_t host : hosts) {
-    advice += fmt::format("{}`quorate host purge {}`",
-                          advice.empty() ? "" : " and ", host);
-  }
-  return advice + " takes out of the model what is false";
-}
-
 void run_audit(const GlobalOptions& global, const AuditOptions& options) {
   AdminClient client(global.folder);
   const AuditReport report = audit(client, options);
@@ -212,7 +172,7 @@ void run_audit(const GlobalOptions& global, const AuditOptions& options) {
               fmt::format("audit of run {}: {} of {} recomputed results are "
                           "false: {}",
                           options.run, found.size(), report.state.recomputed,
-                          advice_for(found)));
+                          advice_for(client, options.run, found)));
 }
 
 void add_computing(CLI::App& command, std::string& device,
@@ -284,7 +244,9 @@ void add_sample(CLI::App& app, GlobalOptions& global) {
   auto options = std::make_shared<Options>();
   options->audit.share = 0.1;
   CLI::App* command = app.add_subcommand(
-      "audit", "Recompute a random share of a run's results and compare");
+      "audit",
+      "Recompute a random share of a run's results and compare; interrupted, "
+      "the same command goes on where it was");
   command->add_option("RUN", options->audit.run, "Name of the run")->required();
   command->add_option("--sample", options->audit.share, "Share of the results")
       ->capture_default_str()
@@ -296,7 +258,6 @@ void add_sample(CLI::App& app, GlobalOptions& global) {
   add_computing(*command, options->audit.device, options->audit.threads);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
-      "Interrupted, the same command goes on where it was.\n"
       "Example:\n  quorate -C my-project audit first --sample 0.2\n");
   command->callback([options, &global] {
     if (!options->host.empty()) {

@@ -6,7 +6,9 @@
 #include "base/error.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
+#include "server/admin/ledger_pages.h"
 #include "server/admin/new_file.h"
+#include "validator/provenance.h"
 #include "workunits/object_store.h"
 #include "workunits/pytorch_export.h"
 #include "workunits/safetensors.h"
@@ -16,7 +18,19 @@ namespace {
 
 using nlohmann::json;
 
-std::map<std::string, std::string> metadata_of(const json& version) {
+// What the ledger says of the version, now.
+Provenance provenance_of(AdminClient& client, const json& version) {
+  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
+  LedgerPages pages(client, version["run"].get<std::string>(),
+                    LedgerPages::With::records);
+  std::uint64_t seq = 0;
+  return quorate::provenance_of([&] { return pages.record(seq++); }, keys.id,
+                                keys.project.public_key(),
+                                version["version"].get<std::uint64_t>());
+}
+
+std::map<std::string, std::string> metadata_of(const json& version,
+                                               const Provenance& made_of) {
   return {{"format", "pt"},
           {"quorate.run", version["run"].get<std::string>()},
           {"quorate.run_id", version["run_id"].get<std::string>()},
@@ -26,7 +40,15 @@ std::map<std::string, std::string> metadata_of(const json& version) {
           {"quorate.dataset", version["dataset"].get<std::string>()},
           {"quorate.model", version["model"].dump()},
           {"quorate.input", "U8 images / 255, no mean subtracted"},
-          {"quorate.ledger_head", version["ledger_head"].get<std::string>()}};
+          {"quorate.ledger_entries", std::to_string(made_of.entries)},
+          {"quorate.ledger_head", made_of.head.hex()},
+          {"quorate.seed", fmt::format("{:016x}", made_of.run.seed)},
+          {"quorate.rule", made_of.run.rule},
+          {"quorate.settings", made_of.run.settings},
+          {"quorate.results", std::to_string(made_of.results)},
+          {"quorate.hosts", std::to_string(made_of.hosts)},
+          {"quorate.samples", std::to_string(made_of.samples)},
+          {"quorate.revoked", std::to_string(made_of.revoked_before)}};
 }
 
 }  // namespace
@@ -62,8 +84,11 @@ void add_export(CLI::App& app, GlobalOptions& global) {
     ModelSpec model = model_from_json(version["model"].dump());
     std::vector<float> values = read_parameters(
         model, objects.read(hash), "published version " + hash.hex());
-    write_file_durably(options->out,
-                       write_for_pytorch(model, values, metadata_of(version)));
+    write_file_durably(
+        options->out,
+        write_for_pytorch(
+            model, values,
+            metadata_of(version, provenance_of(client, version))));
     if (global.json) {
       version["file"] = options->out;
       fmt::print("{}\n", version.dump());

@@ -44,9 +44,11 @@ void LedgerPages::load(std::uint64_t seq) {
   page_.clear();
   tasks_.clear();
   claims_.clear();
-  for (const json& row : client_.call(
-           "ledger",
-           {{"run", run_}, {"from", seq}, {"limit", kPage}, {"tasks", true}})) {
+  for (const json& row :
+       client_.call("ledger", {{"run", run_},
+                               {"from", seq},
+                               {"limit", kPage},
+                               {"tasks", with_ == With::tasks}})) {
     LedgerRecord record;
     record.seq = row["seq"].get<std::uint64_t>();
     record.kind = row["kind"].get<std::string>();

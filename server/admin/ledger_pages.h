@@ -14,11 +14,14 @@
 
 namespace quorate {
 
-// Used forward; with each page come the sealed tasks and headers that it names.
+// Used forward; with each page come the sealed tasks and headers that it names,
+// unless the records alone are wanted.
 class LedgerPages {
  public:
-  LedgerPages(AdminClient& client, std::string run)
-      : client_(client), run_(std::move(run)) {}
+  enum class With { tasks, records };  // alone
+
+  LedgerPages(AdminClient& client, std::string run, With with = With::tasks)
+      : client_(client), run_(std::move(run)), with_(with) {}
 
   std::optional<LedgerRecord> record(std::uint64_t seq);
   // The next two: of a record of the current page.
@@ -36,6 +39,7 @@ class LedgerPages {
 
   AdminClient& client_;
   std::string run_;
+  With with_;
   std::uint64_t first_ = 0;
   std::deque<LedgerRecord> page_;
   std::map<Hash, Bytes> tasks_;

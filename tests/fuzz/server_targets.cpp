@@ -1,3 +1,4 @@
+#include "server/admin/audit_state.h"
 #include "server/backup/list.h"
 #include "server/daemons.h"
 #include "server/settings.h"
@@ -28,12 +29,21 @@ void read_backup_list(ByteView bytes) {
   });
 }
 
+void read_audit_state(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    const AuditState state = parse_audit_state(as_text(bytes));
+    expect(parse_audit_state(write_audit_state(state)) == state,
+           "the state of an audit is read as it was written");
+  });
+}
+
 }  // namespace
 
 std::vector<Target> server_targets() {
   return {{"server_settings", read_settings},
           {"server_roles", read_roles},
-          {"server_backup_list", read_backup_list}};
+          {"server_backup_list", read_backup_list},
+          {"server_audit_state", read_audit_state}};
 }
 
 }  // namespace quorate::fuzz

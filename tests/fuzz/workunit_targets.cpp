@@ -1,5 +1,7 @@
 #include "tests/fuzz/targets.h"
 #include "tests/support/formats.h"
+#include "workunits/ledger_file.h"
+#include "workunits/ledger_verifier.h"
 #include "workunits/model_spec.h"
 
 namespace quorate::fuzz {
@@ -21,10 +23,21 @@ void read_model(ByteView bytes) {
   });
 }
 
+void read_ledger_file(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    LedgerFile file(as_text(bytes), "file");
+    while (const auto record = file.next()) {
+      LedgerVerifier verifier(file.head().project, file.head().key);
+      verifier.next(*record);
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<Target> workunit_targets() {
-  std::vector<Target> all{{"model", read_model}};
+  std::vector<Target> all{{"model", read_model},
+                          {"ledger_file", read_ledger_file}};
   for (test::Format& format : test::formats()) {
     all.push_back({format.name, [read = format.read](ByteView bytes) {
                      may_refuse({ErrorKind::corrupt, ErrorKind::unsupported},

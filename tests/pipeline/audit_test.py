@@ -72,8 +72,23 @@ def check_devices(stage, rule):
     return project, entries, used
 
 
+def explain(stage, project, entry, device):
+    """No operation of the unit differs between the device and the CPU."""
+    unit = stage.folder / "unit"
+    unit.write_bytes(project.sealed_task(entry["workunit"]))
+    task = project.task(entry["workunit"])
+    said = stage.run("quorate-worker", "--explain", unit, "--snapshot",
+                     project.object(task["snapshot"]), "--shard",
+                     project.object(task["shard"]), "--device", device,
+                     "--against", "cpu")
+    expect_words(said, f"no difference: {task['steps']} steps")
+
+
 def test_devices(stage):
     project, entries, used = check_devices(stage, "vc-asgd")
+    for device in used:  # version 0 is always kept
+        explain(stage, project, next(e for e in results_of(entries)
+                                     if e["base_version"] == 0), device)
     # Updates that are no longer kept are computed anew.
     gone = [entry["update"] for entry in results_of(entries)[2::3]]
     for update in gone:
@@ -119,8 +134,8 @@ def test_false_results(stage):
     expect(not told["ok"] and told["recomputed"] == len(entries) and
            "is false" in told["first_difference"], f"audit: {told}")
     stage.fails([f"{len(false)} of {len(entries)}",
-                 f"quorate host purge {host}"], "quorate", "-C",
-                project.folder, "audit", RUN, "--sample", 1)
+                 f"quorate replay {RUN} --without-host {host}"], "quorate",
+                "-C", project.folder, "audit", RUN, "--sample", 1)
     server.stop()
 
     # The attacker's alone, and a part of them, without a server.

@@ -281,27 +281,6 @@ TEST_CASE("a host's results can be left out") {
   }
 }
 
-// Host 1 is revoked in the middle, host 2 later; units go on from what is left.
-SyntheticRun run_with_revocations() {
-  SyntheticRun run;               // entry 0
-  run.assimilate_vc_asgd(0);      // 1: version 1
-  run.assimilate_vc_asgd(0, 1);   // 2: version 2, host 1
-  run.assimilate_vc_asgd(2);      // 3: version 3, trained on host 1's work
-  run.assimilate_vc_asgd(1, 2);   // 4: version 4, host 2
-  run.publish();                  // 5: as it went, false update included
-  run.assimilate_round(3, 1);     // 6 to 8: version 5, the first by host 1
-  run.revoke(1);                  // 9: version 6
-  run.publish();                  // 10
-  run.assimilate_vc_asgd(6);      // 11: version 7
-  run.assimilate_vc_asgd(6, 2);   // 12: version 8, host 2
-  run.assimilate_vc_asgd(7);      // 13: version 9
-  run.revoke(2);                  // 14: version 10
-  run.assimilate_vc_asgd(10, 1);  // 15: version 11, host 1 again
-  run.publish();                  // 16
-  run.end();                      // 17
-  return run;
-}
-
 TEST_CASE("a run with revocations replays as it went, and as rebuilt") {
   const SyntheticRun run = run_with_revocations();
   const auto records = run.records();

@@ -86,4 +86,8 @@ class SyntheticRun {
   std::vector<std::vector<float>> versions_;
 };
 
+// 18 entries: host 1 is revoked in the middle, host 2 later; units go on from
+// what is left.
+SyntheticRun run_with_revocations();
+
 }  // namespace quorate

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -100,6 +101,18 @@ TEST_CASE("running statistics are exported as they are") {
         first + 3);
   CHECK(floats_of(file.get("1.branch.0.running_var", DType::f32, {8}))[3] ==
         first + 11);
+}
+
+TEST_CASE("an exported model is read back as it was") {
+  for (const char* text : {"mlp:7,5", "lenet:2,4,24,24", "resnet-8"}) {
+    CAPTURE(text);
+    const ModelSpec model = parse_model(text, {16, 20, 3}, 5);
+    const std::vector<float> values = numbered(model);
+    const Bytes bytes = write_for_pytorch(model, values, {{"a", "b"}});
+    CHECK(read_from_pytorch(model, bytes, "file") == values);
+    const ModelSpec other = parse_model("mlp:8,5", {16, 20, 3}, 5);
+    CHECK_THROWS_AS(read_from_pytorch(other, bytes, "file"), Error);
+  }
 }
 
 }  // namespace quorate
