@@ -39,7 +39,8 @@ UNITS_OF_AN_EPOCH = 80  # 10,240 samples, 4 steps of 32
 EPOCHS = 26  # a little over 2,000 units: late ones may be dropped
 # What `quorate init` writes; the tests' own settings are others.
 DEFAULTS = {"lease": 120, "heartbeat": 30, "reservation": 5,
-            "trust_proven_after": 20, "trust_anchor": "true"}
+            "trust_proven_after": 20, "trust_spot_check": 0.05,
+            "trust_anchor": "true", "trust_ban_after": 3}
 STRUCTURAL = {"wrong-payload", "copied-proof", "copied-result", "forged-seal",
               "replayed", "stolen-lease", "other-unit", "stale-snapshot",
               "wrong-samples", "non-finite"}
