@@ -35,8 +35,8 @@ from swarm import Swarm, judge  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402
 
-UNITS_OF_AN_EPOCH = 80  # 10,240 samples, 4 steps of 32
-EPOCHS = 26  # a little over 2,000 units: late ones may be dropped
+EPOCHS = 26  # of 80 units: 10,240 samples, 4 steps of 32 each
+LONG = 4 * EPOCHS  # for those who are false seldom, or late
 # What `quorate init` writes; the tests' own settings are others.
 DEFAULTS = {"lease": 120, "heartbeat": 30, "reservation": 5,
             "trust_proven_after": 20, "trust_spot_check": 0.05,
@@ -78,19 +78,21 @@ CASES = [
     Case("replayed"),
     Case("forged-seal"),
     Case("stolen-lease"),
-    Case("one-in-twenty", "random", arguments=("--share", 0.05)),
+    Case("one-in-twenty", "random", epochs=LONG,
+         arguments=("--share", 0.05)),
     Case("colluding-2", "agreed", attackers=2),
     Case("colluding-5", "agreed", attackers=5),
     # False only when both results that decide a unit are theirs.
     Case("conspiring-7", "agreed", arguments=("--conspire",)),
     # Three of them never become proven, so that a proven accomplice is drawn
     # to vouch for them now and then.
-    Case("vouching-7", "agreed", arguments=("--conspire", "--unproven", 3)),
+    Case("vouching-7", "agreed", epochs=LONG,
+         arguments=("--conspire", "--unproven", 3)),
     # More than accounts that may join at once; each leaves before it could
     # become proven.
     Case("many-identities", "agreed", attackers=100,
          arguments=("--units-each", 15)),
-    Case("late-turncoat", "random", epochs=4 * EPOCHS,
+    Case("late-turncoat", "random", epochs=LONG,
          arguments=("--after", 200)),
     Case("registration-flood", "none", flood=8),
 ]
