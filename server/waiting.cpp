@@ -18,12 +18,26 @@ std::set<UserId> active_users(const ProjectState& state) {
   return users;
 }
 
-// Results of a unit that no user may compute who is there.
-std::size_t stuck_results(const LiveUnit& live, const std::set<UserId>& users) {
-  bool has_taker = std::any_of(users.begin(), users.end(), [&](UserId user) {
+bool has_taker(const LiveUnit& live, const std::set<UserId>& users) {
+  return std::any_of(users.begin(), users.end(), [&](UserId user) {
     return suits_again(live.results, user);
   });
-  if (has_taker) return 0;
+}
+
+// A unit's unsent result has to be a proven host's, and there is none.
+bool wants_anchor(const ProjectState& state, const LiveUnit& live,
+                  const std::set<UserId>& users) {
+  return state.needs_anchor(state.runs.at(live.unit.run).run) &&
+         std::none_of(live.results.begin(), live.results.end(),
+                      [&](const Result& result) {
+                        return result.host != 0 && state.is_anchor(result.host);
+                      }) &&
+         std::none_of(users.begin(), users.end(), [&](UserId user) {
+           return suits_again(live.results, user) && state.has_anchor(user);
+         });
+}
+
+std::size_t unsent_results(const LiveUnit& live) {
   return static_cast<std::size_t>(std::count_if(
       live.results.begin(), live.results.end(), [](const Result& result) {
         return result.server_state == ServerState::unsent;
@@ -46,7 +60,11 @@ WaitingRun waiting_run(const ProjectState& state, const TrainingRun& training) {
   run.users = users.size();
   for (WorkunitId id :
        state.feeder.units_in(training.run.key, WorkunitState::open)) {
-    run.stuck += stuck_results(state.feeder.units().at(id), users);
+    const LiveUnit& live = state.feeder.units().at(id);
+    const bool is_waiting_for_proof = wants_anchor(state, live, users);
+    if (has_taker(live, users) && !is_waiting_for_proof) continue;
+    run.stuck += unsent_results(live);
+    run.wants_anchor |= is_waiting_for_proof;
   }
   return run;
 }
@@ -61,6 +79,12 @@ std::string why_it_waits(const WaitingRun& run) {
                            : " for " + counted(run.stuck, "result", "results"));
   }
   if (run.stuck == 0) return "";
+  if (run.wants_anchor) {
+    return fmt::format(
+        "waits: {} a proven host, and there is none and no house worker: run "
+        "one (house_workers in quorate.toml), or `quorate host trust HOST`",
+        counted(run.stuck, "result needs", "results need"));
+  }
   return fmt::format(
       "waits: {} {} user (quorum {}); there {} {}, and no house worker",
       counted(run.stuck, "result needs", "results need"),

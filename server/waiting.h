@@ -14,6 +14,8 @@ struct WaitingRun {
   std::uint32_t quorum = 0;
   std::size_t users = 0;  // who have an active host
   std::size_t stuck = 0;  // unsent results that none of them may compute
+  // Some of those could, were one of their hosts proven.
+  bool wants_anchor = false;
 };
 
 // Of a run that is running. Used by the writer's thread only.

@@ -70,14 +70,15 @@ const kRejectedFormats = {
 
 // Of the project.
 
-const kTrust = {house: 'the project’s', quorum: 'in a quorum'};
-
 const kHostFormats = {
   name: (host) => host.name,
   user: (host) => host.state === 'house' ? 'the project' : host.user,
   device: (host) => [host.device, host.platform].filter(Boolean).join(', '),
   speed: (host) => speed(host.speed_flops),
-  trust: (host) => kTrust[host.trust] ?? spoken(host.trust),
+  trust: ({state, trust}) => {
+    if (state === 'house') return 'the project’s';
+    return state === 'new' ? `new, ${count(trust)} checked` : state;
+  },
   credit: (host) => credit(host.credit),
   last_seen: (host) => host.active
       ? 'active' : ago(host.last_seen, latest.time),

@@ -40,11 +40,34 @@ TEST_CASE("what a run waits for") {
   CHECK(why_it_waits(run_with(0, 2)) ==
         "waits: no volunteer is there for 2 results, and no house worker");
   CHECK(why_it_waits(run_with(1, 0)).empty());
+  WaitingRun unproven = run_with(2, 4);
+  unproven.wants_anchor = true;
+  CHECK(why_it_waits(unproven).find("4 results need a proven host") !=
+        std::string::npos);
+  CHECK(why_it_waits(unproven).find("quorate host trust") != std::string::npos);
   WaitingRun run = run_with(1, 118);
   run.has_house_worker = true;
   CHECK(why_it_waits(run).empty());
   run.is_served = false;
   CHECK(why_it_waits(run) == "waits: no server runs; start `quorate serve`");
+}
+
+TEST_CASE("new hosts without anybody proven wait for an anchor") {
+  ProjectOptions options;
+  options.anchor = true;
+  options.proven_after = 20;
+  ProjectFixture project(options);
+  project.state().is_served = true;
+  Volunteer ann = project.join();
+  Volunteer bob = project.join();
+  project.report(ann, project.take(ann));
+  CHECK(waits(project).find("1 result needs a proven host") !=
+        std::string::npos);
+  project.job([&] {
+    Consequences(project.state())
+        .trust(*project.state().hosts.host(bob.host), "known");
+  });
+  CHECK(waits(project).empty());
 }
 
 TEST_CASE("one user alone leaves the quorum's other results") {

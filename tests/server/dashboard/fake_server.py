@@ -84,7 +84,7 @@ def host(number, name, **changes):
         "id": number, "name": name, "user": f"user {number}",
         "door": "native", "device": "cpu:avx512",
         "platform": "linux-x86_64, 8 cores, 15 GiB",
-        "speed_flops": 1.53e10 * number, "trust": "quorum", "state": "new",
+        "speed_flops": 1.53e10 * number, "trust": 24, "state": "proven",
         "active": True, "valid": 4000 // number, "invalid": 0, "errors": 1,
         "credit": 5120.5 / number, "last_seen": NOW - number * 9 * MINUTE,
     }
@@ -116,7 +116,7 @@ def sample_status():
         host(4, "laptop-of-a-friend-with-a-long-name", active=False),
         host(5, "lab-07", device="NVIDIA H200"),
         host(6, "garage", active=False, last_seen=NOW - 3000 * MINUTE),
-        host(7, "house", state="house", user="", trust="house",
+        host(7, "house", state="house", user="", trust=0,
              platform="this server", speed_flops=0)]
     return {
         "time": NOW, "fingerprint": "0123456789abcdef0123456789abcdef",

@@ -115,7 +115,7 @@ class PageTest(unittest.TestCase):
                 f"attach {server.address[:-1]}#0123456789abcdef0123456789abc",
                 "Learning rate 0.1, linear", "Quorum 2 volunteers who agree",
                 "NVIDIA H200, linux-x86_64, 8 cores, 15 GiB",
-                "76.5 GFLOP/s in a quorum 800 0 1 1,024.10",
+                "76.5 GFLOP/s proven 800 0 1 1,024.10",
                 "Open units 24", "Replicas computing 40",
                 "attic of Zoë: valid", "1 Zoë 2 5,120.50", "result rejected × 37",
                 "run created –"]:
