@@ -164,6 +164,7 @@ ModelState rebuild_without(const LedgerSources& sources,
                            std::uint64_t entries,
                            const ReplayOptions& options) {
   const Survey survey = survey_of(sources, entries);
+  std::set<ResultId> missing = revoked;  // of those met so far
   auto expect_ok = [](const LedgerReport& report) {
     if (report.ok()) return;
     throw Error(ErrorKind::corrupt, report.first_difference);
@@ -171,13 +172,20 @@ ModelState rebuild_without(const LedgerSources& sources,
   expect_ok(survey.report);
   TimelineOptions what;
   what.is_left_out = [&](const ResultAssimilated& entry) {
-    return revoked.count(entry.result) != 0 ||
-           survey.revoked.count(entry.result) != 0;
+    const bool was_revoked = survey.revoked.count(entry.result) != 0;
+    if (!was_revoked) missing.erase(entry.result);
+    return was_revoked || revoked.count(entry.result) != 0;
   };
   what.compare_from = kAll;
   what.max_memory_bytes = options.max_memory_bytes;
   Timeline timeline(sources, what, survey.last_uses);
   expect_ok(show(sources, timeline, survey.report.entries));
+  if (!missing.empty()) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("rebuild: result {} is not in the model after {} "
+                            "entries of the ledger: it cannot be revoked",
+                            *missing.begin(), survey.report.entries));
+  }
   return *timeline.take_model();
 }
 

@@ -63,8 +63,10 @@ ReplayReport replay(const LedgerSources& sources,
 // parameters and of all results before that are neither in `revoked` nor
 // revoked by these entries: what a revocation that comes next makes of the run.
 // Units count as based on the rebuilt versions by number. A revocation on the
-// way repeats the version before it. Throws corrupt, naming the entry, for what
-// does not fit, and what sources.progress throws, which may so end it.
+// way repeats the version before it. Throws corrupt for what does not fit,
+// naming the entry, and for a result of `revoked` that is not in the model, so
+// that no such entry is written; also what sources.progress throws, which may
+// so end it.
 ModelState rebuild_without(const LedgerSources& sources,
                            const std::set<ResultId>& revoked,
                            std::uint64_t entries,

@@ -318,6 +318,18 @@ TEST_CASE("what a server rebuilds for a revocation is what a replay expects") {
   state.revoke(second);
   CHECK(state.version() == 10);
   CHECK_THROWS_AS(state.revoke(second), Error);
+  SUBCASE("only of what is in the model, once") {
+    // 1009 comes after these entries, 1001 is revoked by one of them.
+    for (const ResultId wrong : {ResultId{1009}, ResultId{1001}, ResultId{7}}) {
+      try {
+        rebuild_without(run.sources(records), {wrong}, 13);
+        FAIL_CHECK("not refused");
+      } catch (const Error& error) {
+        CHECK(error.kind() == ErrorKind::corrupt);
+        check_finding(error.what(), "it cannot be revoked");
+      }
+    }
+  }
   SUBCASE("and can be given up") {
     LedgerSources sources = run.sources(records);
     sources.progress = [](std::uint64_t entries) {
