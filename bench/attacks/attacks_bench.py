@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One run of training per attack: 20 hosts over the real wire, 7 of them false.
+"""One run of training per attack: 20 hosts over the real wire, 7 false.
 
 A server with the settings that `quorate init` writes, a network of 8 hidden
 neurons, units of 4 steps; 13 honest hosts and 7 that attack, all played by one
@@ -11,7 +11,7 @@ became of them. Printed per attack:
   false       results that the attackers falsified
   ever        of them, assimilated at any time
   revoked     of those, taken out again
-  left        of those, in the final model: of hosts that were found / not found
+  left        of those, in the final model: of hosts found / not found
   found       attackers watched or banned, of those that were false
   after       units that they had reported by then, median (most)
   work        results computed by anyone, house workers too, for each unit
@@ -150,8 +150,8 @@ def print_row(row):
     after = ("-" if row["found_after_units"] is None else
              f"{row['found_after_units']:.0f} "
              f"({row['found_after_units_most']})")
-    left = (f"{row['false_of_found_in_final_model']}/"
-            f"{row['false_in_final_model'] - row['false_of_found_in_final_model']}")
+    of_found = row["false_of_found_in_final_model"]
+    left = f"{of_found}/{row['false_in_final_model'] - of_found}"
     print(f"{row['attack']:19}{row['units']:6}{row['falsified']:7}"
           f"{row['false_ever']:6}{row['revoked']:8}{left:>8}"
           f"{row['found']:4}/{row['false_hosts']:<4}{after:>10}"

@@ -54,7 +54,7 @@ class Verdict:
     left_of_found: int = 0    # false updates of theirs in the final model
     left_of_others: int = 0
     honest_found: int = 0     # honest hosts watched or banned
-    honest_invalid: int = 0   # honest results judged invalid
+    honest_invalid: int = 0   # results of honest hosts judged invalid
     computed: int = 0         # results, by anyone
     witness_bytes: int = 0    # most that a witness sent
 
@@ -109,7 +109,7 @@ def judge(project, swarm):
                            if host in attackers]
     verdict.honest_found = len(found.keys() - attackers)
     verdict.honest_invalid = sum(
-        row["validate_state"] == "invalid" and row["id"] not in false_results
+        row["validate_state"] == "invalid" and row["host"] not in attackers
         for row in rows)
     verdict.computed = sum(row["outcome"] in ("success", "validate_error")
                            for row in rows)
