@@ -1,5 +1,7 @@
 #include "server/consequences.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/log.h"
@@ -19,6 +21,21 @@ const char* event_of(HostMark mark) {
       return "host_banned";
   }
   return "host_marked";
+}
+
+bool has_valid_result_of(const LiveUnit& live, HostId host) {
+  return std::any_of(live.results.begin(), live.results.end(),
+                     [host](const Result& result) {
+                       return result.host == host &&
+                              result.validate_state == ValidateState::valid;
+                     });
+}
+
+bool has_result_in_progress(const LiveUnit& live) {
+  return std::any_of(live.results.begin(), live.results.end(),
+                     [](const Result& result) {
+                       return result.server_state == ServerState::in_progress;
+                     });
 }
 
 }  // namespace
@@ -53,6 +70,7 @@ void Consequences::on_vouched(const Result& result) {
 void Consequences::recheck_work_of(HostId host) {
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
+    cancel_validated(training, host, true);
     std::size_t count = 0;
     for (Workunit& unit : state_.store.workunits_with(key, host, true)) {
       set_check(std::move(unit), UnitCheck::recheck);
@@ -61,6 +79,20 @@ void Consequences::recheck_work_of(HostId host) {
     if (count == 0) continue;
     state_.record("recheck_begun", key, host,
                   fmt::format("{} units that it had a part in", count));
+  }
+}
+
+void Consequences::cancel_validated(const TrainingRun& training, HostId host,
+                                    bool unchecked) {
+  const std::set<WorkunitId> validated =
+      state_.feeder.units_in(training.run.key, WorkunitState::validated);
+  for (WorkunitId id : validated) {
+    LiveUnit& live = *state_.feeder.find(id);
+    if (unchecked && live.unit.check == UnitCheck::sound) continue;
+    if (!has_valid_result_of(live, host)) continue;
+    live.unit.state = WorkunitState::cancelled;
+    state_.feeder.save(live);
+    if (!has_result_in_progress(live)) state_.feeder.drop(id);
   }
 }
 
@@ -143,6 +175,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
   std::size_t count = 0;
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active()) continue;
+    cancel_validated(training, host.id, false);
     for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;

@@ -39,6 +39,10 @@ class Consequences {
   void set_mark(Host& host, HostMark mark, const std::string& reason,
                 RunKey run);
   void recheck_work_of(HostId host);
+  // Validated units wait for the end of a round: out of the model is easiest
+  // before they are in.
+  void cancel_validated(const TrainingRun& training, HostId host,
+                        bool unchecked);
   void set_check(Workunit unit, UnitCheck check);
   void withdraw(Result result, const std::string& reason);
 

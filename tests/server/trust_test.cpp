@@ -286,6 +286,29 @@ TEST_CASE("what was taken in on a false host's word is to be rechecked") {
   CHECK(project.events("recheck_begun") == 1);
 }
 
+TEST_CASE("what is validated for an open round is cancelled with its host") {
+  ProjectOptions options = trusting(1, 0);
+  options.rule = "diloco";
+  options.round_units = 6;
+  ProjectFixture project(options);
+  Volunteer eve = project.join(), ann = project.join();
+  Assignment hers = work(project, eve);
+  REQUIRE(project.unit_of(hers.result).state == WorkunitState::validated);
+  project.job([&] {
+    CHECK(Consequences(project.state())
+              .purge(*project.state().hosts.host(eve.host), "a drill") == 0);
+  });
+  CHECK(project.unit_of(hers.result).state == WorkunitState::cancelled);
+  CHECK(project.state().feeder.find(project.unit_of(hers.result).id) ==
+        nullptr);
+  for (int i = 0; i < 12; ++i) work(project, ann);
+  CHECK(project.run().model.version() > 0);
+  for (const ResultAssimilated& entry : project.assimilated()) {
+    CHECK(entry.host != eve.key.public_key());
+  }
+  check_ledger(project);
+}
+
 TEST_CASE("a host is banned after so many false results, and gets no work") {
   ProjectFixture project(trusting(2, 0));
   Volunteer eve = project.join(), ann = project.join();

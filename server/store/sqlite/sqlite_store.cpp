@@ -174,7 +174,7 @@ std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
                                                   bool unchecked) {
   return select<Workunit>(
       connection_,
-      "WHERE run = ?1 AND state IN (1, 2) AND check_state <= ?3 AND id IN "
+      "WHERE run = ?1 AND state = 2 AND check_state <= ?3 AND id IN "
       "(SELECT workunit FROM results WHERE host = ?2 AND validate_state = 1) "
       "ORDER BY id",
       run, host, unchecked ? UnitCheck::spot : UnitCheck::sound);

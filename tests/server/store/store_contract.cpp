@@ -109,7 +109,8 @@ void finds_units_by_what_vouches_for_them(Store& store) {
     RunKey other = add_run(store, 2);
     constexpr auto kValid = ValidateState::valid;
     alone = add(assimilated, UnitCheck::none, mallory, kValid, true);
-    with_stranger = add(validated, UnitCheck::none, mallory, kValid, true);
+    add(validated, UnitCheck::none, mallory, kValid, true);
+    with_stranger = add(assimilated, UnitCheck::none, mallory, kValid, true);
     join(with_stranger, ann, false);
     with_proven = add(assimilated, UnitCheck::none, mallory, kValid, true);
     join(with_proven, ann, true);
