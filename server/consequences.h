@@ -20,6 +20,8 @@ class Consequences {
   // Counts a validated result towards trust.
   void on_vouched(const Result& result);
 
+  // A unit of which something is known that does not fit its result.
+  void recheck(const Workunit& unit) { set_check(unit, UnitCheck::recheck); }
   // What a recheck found of a unit that is in the model. False: all its valid
   // results were, and its update is to be revoked.
   void found_sound(const Workunit& unit);

@@ -52,6 +52,15 @@ bool has_anchor(LiveUnit& live, const QuorumDecision& decision) {
                      [&](ResultId id) { return live.find(id)->was_anchor; });
 }
 
+// Its only valid result was taken on its host's word.
+bool was_believed_alone(const LiveUnit& live) {
+  auto valid = std::count_if(
+      live.results.begin(), live.results.end(), [](const Result& result) {
+        return result.validate_state == ValidateState::valid;
+      });
+  return valid == 1 && live.unit.check == UnitCheck::none;
+}
+
 }  // namespace
 
 std::vector<Replica> replicas_of(const ProjectState& state,
@@ -139,6 +148,13 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
     state_.feeder.save(result);
   } else if (result.claim == canonical->claim) {
     grant(live, result);
+  } else if (was_believed_alone(live)) {
+    // One of the two is false: a trusted worker finds out which.
+    result.validate_state = ValidateState::too_late;
+    result.reason = fmt::format("disagrees with result {}, which is rechecked",
+                                canonical->id);
+    state_.feeder.save(result);
+    consequences_.recheck(live.unit);
   } else {
     reject(live, result,
            fmt::format("disagrees with result {}, which a quorum had chosen",

@@ -16,7 +16,8 @@ class Validation {
   // A quorum was reached: the unit gets its canonical result and its next
   // state, every judged result its mark.
   void apply(LiveUnit& live, const QuorumDecision& decision);
-  // A result that arrived after the verdict is judged by the canonical one.
+  // A result that arrived after the verdict is judged by the canonical one; if
+  // that was taken on its host's word, disagreement is a reason to recheck it.
   void judge_late(LiveUnit& live, Result& result);
   // Marks a result invalid, with the reason; also one that screening keeps out
   // of every quorum.

@@ -1,6 +1,6 @@
-// The rows of the project's life in BOINC's words: users, hosts, runs,
-// workunits and their results (instances). Data only; who changes them when is
-// decided in server/ and validator/.
+// The rows of the project's life in BOINC's words: runs, workunits and
+// their results (instances). Data only; who changes them when is decided in
+// server/ and validator/.
 #pragma once
 
 #include <cstdint>
@@ -9,65 +9,15 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "workunits/host.h"
 #include "workunits/result_header.h"
 #include "workunits/task.h"
 
 namespace quorate {
 
-using UserId = std::int64_t;
-using HostId = std::int64_t;
 using RunKey = std::int64_t;  // row of a run
 using WorkunitId = std::int64_t;
 using ResultId = std::int64_t;
-using Millis = std::int64_t;  // since 1970
-
-struct User {
-  UserId id = 0;
-  PublicKey key;
-  std::string name;
-  double credit = 0;
-  Millis created = 0;
-};
-
-// The user that house workers belong to.
-inline constexpr UserId kHouseUser = 1;
-
-// What is known of a host beside its record; see validator/trust.
-enum class HostMark {
-  none = 0,
-  trusted = 1,  // the operator vouches for it
-  watched = 2,  // a result of it was false
-  banned = 3,   // gets no work, and none of its reports count
-};
-
-struct Host {
-  HostId id = 0;
-  UserId user_id = 0;
-  PublicKey key;
-  std::string name;
-  std::string door;  // "native", "house"
-  std::string device;
-  std::string platform;    // "linux-x86_64, 8 cores, 15 GiB"
-  double speed_flops = 0;  // measured from its results; 0: unknown
-  std::uint64_t valid = 0;
-  std::uint64_t invalid = 0;
-  std::uint64_t errors = 0;  // client errors and missed leases
-  double credit = 0;
-  Millis created = 0;
-  Millis last_seen = 0;
-  HostMark mark = HostMark::none;
-  std::string mark_reason;          // in words
-  std::uint64_t false_results = 0;  // since it joined or was pardoned
-};
-
-// What one device of a host, with one version of the arithmetic, has shown.
-struct DeviceRecord {
-  HostId host = 0;
-  std::string device;  // as result headers name it
-  std::uint32_t arithmetic = 0;
-  // Results that somebody trusted computed too, since the last false one.
-  std::uint64_t validated = 0;
-};
 
 enum class RunState { running, paused, finished, stopped };
 
