@@ -59,8 +59,8 @@ void Reviser::pass() {
   if (!thread_ || is_busy_ || state_.clock.now() < not_before_) return;
   for (auto& [key, training] : state_.runs) {
     if (!training.is_active() || !training.is_loaded) continue;
-    if (!training.to_recheck.empty()) {
-      begin(key, [this, order = recheck_of(training)] { recheck(order); });
+    if (Recheck order = recheck_of(training); !order.units.empty()) {
+      begin(key, [this, order = std::move(order)] { recheck(order); });
       return;
     }
     if (!training.to_revoke.empty()) {
@@ -99,9 +99,12 @@ Reviser::Recheck Reviser::recheck_of(const TrainingRun& training) {
   Recheck order;
   order.run = training.run.key;
   for (WorkunitId id : training.to_recheck) {
-    ResultId merged = state_.store.workunit(id).value().canonical_result;
-    Result result = state_.store.result(merged).value();
-    order.units[merged] = {id, decode_result_header(result.header.bytes).claim};
+    Workunit unit = state_.store.workunit(id).value();
+    // Of an open round: not in the ledger yet.
+    if (unit.state != WorkunitState::assimilated) continue;
+    Result result = state_.store.result(unit.canonical_result).value();
+    order.units[result.id] = {id,
+                              decode_result_header(result.header.bytes).claim};
   }
   return order;
 }

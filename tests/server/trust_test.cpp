@@ -309,6 +309,31 @@ TEST_CASE("what is validated for an open round is cancelled with its host") {
   check_ledger(project);
 }
 
+TEST_CASE("who disagrees late with one that was believed has it rechecked") {
+  ProjectFixture project(trusting(1, 0));
+  Volunteer eve = project.join(), ann = project.join();
+  work(project, eve);
+  project.pass(Seconds(25));  // so that the house is Ann's partner, not Eve
+  project.heartbeat(ann, {});
+  work(project, ann);
+  REQUIRE(standing(project, ann) == Standing::proven);
+  project.heartbeat(eve, {});
+  Assignment hers = project.take(eve);
+  project.pass(Seconds(15));
+  project.heartbeat(ann, {});
+  project.pass(Seconds(6));
+  REQUIRE(project.result(hers.result).outcome == ResultOutcome::no_reply);
+  Assignment anns = project.take(ann);
+  REQUIRE(project.unit_of(anns.result).id == project.unit_of(hers.result).id);
+  project.report(eve, hers, lie());  // late, and believed all the same
+  REQUIRE(project.unit_of(hers.result).state == WorkunitState::assimilated);
+  project.report(ann, anns);
+  CHECK(project.unit_of(hers.result).check == UnitCheck::recheck);
+  CHECK(project.run().to_recheck.size() == 1);
+  CHECK(project.result(anns.result).validate_state == ValidateState::too_late);
+  CHECK(standing(project, ann) == Standing::proven);
+}
+
 TEST_CASE("a host is banned after so many false results, and gets no work") {
   ProjectFixture project(trusting(2, 0));
   Volunteer eve = project.join(), ann = project.join();
