@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""How often false hosts are found over the real wire, and how often they should.
+
+Fifty runs of training with real hosts (bench-attack-hosts): in 25 of them new
+hosts are false in one unit of twenty, in 25 hosts that were proven first are
+false in one of four and one unit of five is checked. Each attacker leaves after
+a fixed number of units. The shares that were found are compared with the
+formulas of docs/validation.md at 99 % confidence.
+"""
+
+import dataclasses
+import math
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
+from project import Project, Server, expect, run  # noqa: E402
+from swarm import Swarm, judge  # noqa: E402
+
+RUNS = 25
+ATTACKERS = 12
+HONEST = 4
+PROVEN_AFTER = 20
+CONFIDENCE = 2.576  # standard deviations: 99 %
+UNITS = 80          # of an epoch
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    share: float       # of an attacker's units that are false
+    check: float       # trust_spot_check
+    honest_units: int  # that it does first
+    units: int         # that it then does, some of them false
+    expected: float    # share of attackers that are found
+
+
+CASES = [
+    Case("new, false in 1 of 20", 0.05, 0.05, 0, PROVEN_AFTER,
+         1 - 0.95 ** PROVEN_AFTER),
+    # Ten more than it takes: what is under way when a host becomes proven is
+    # checked still.
+    Case("proven, false in 1 of 4, 1 of 5 checked", 0.25, 0.2,
+         PROVEN_AFTER + 10, 40, 1 - (1 - 0.25 * 0.2) ** 40),
+]
+
+
+def one_run(stage, case):
+    """The swarm's verdict once every attacker has left or was found."""
+    each = case.honest_units + case.units
+    project = Project(stage, lease=5, heartbeat=1, reservation=0.5,
+                      trust_proven_after=PROVEN_AFTER,
+                      trust_spot_check=case.check, trust_anchor="true",
+                      trust_ban_after=3)
+    project.add_glyphs(10240)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:8", "--batch",
+                       32, "--local-steps", 4, "--epochs",
+                       2 + (ATTACKERS + HONEST) * each // UNITS)
+    server = Server(project).start()
+    swarm = Swarm(server, "random", HONEST, ATTACKERS,
+                  ("--share", case.share, "--after", case.honest_units,
+                   "--units-each", each)).start()
+    project.wait_until_finished(600)
+    swarm.kill()
+    verdict = judge(project, swarm)
+    server.stop()
+    return verdict
+
+
+def judge_case(case, found, hosts):
+    share = found / hosts
+    deviation = math.sqrt(case.expected * (1 - case.expected) / hosts)
+    print(f"{case.name}: {found} of {hosts} hosts found in {case.units} units: "
+          f"{share:.3f}, expected {case.expected:.3f} +- "
+          f"{CONFIDENCE * deviation:.3f}", flush=True)
+    return abs(share - case.expected) <= CONFIDENCE * deviation
+
+
+def bench_odds(stage):
+    fits = True
+    for case in CASES:
+        found = assimilated = revoked = 0
+        for _ in range(RUNS):
+            stage.begin_anew()
+            verdict = one_run(stage, case)
+            expect(verdict.honest_found == 0, "an honest host was found false")
+            expect(verdict.left_of_found == 0,
+                   "a found host's false update is in the model")
+            expect(case.honest_units > 0 or verdict.assimilated == 0,
+                   "a new host's false update got in")
+            found += verdict.found
+            assimilated += verdict.assimilated
+            revoked += verdict.revoked
+        print(f"  {assimilated} false updates got in, {revoked} revoked")
+        fits &= judge_case(case, found, RUNS * ATTACKERS)
+    expect(fits, "not as often as the formulas say")
+    return f"{2 * RUNS} runs"
+
+
+if __name__ == "__main__":
+    run(__doc__, bench_odds)
