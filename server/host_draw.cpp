@@ -74,7 +74,9 @@ class Draw {
 
   void add(HostId id, std::vector<Candidate>& candidates) const {
     UserId user = user_of(id);
-    if (suits_user(user)) candidates.push_back({id, user});
+    if (suits_user(user) && state_.is_apart(live_, id)) {
+      candidates.push_back({id, user});
+    }
   }
 
   std::optional<HostId> of_some_user(bool (Draw::*is_wanted)(HostId)
@@ -85,7 +87,9 @@ class Draw {
       if (!suits_user(user)) continue;
       std::vector<Candidate> wanted;
       for (HostId id : state_.hosts.hosts_of(user)) {
-        if ((this->*is_wanted)(id)) wanted.push_back({id, user});
+        if ((this->*is_wanted)(id) && state_.is_apart(live_, id)) {
+          wanted.push_back({id, user});
+        }
       }
       if (std::optional<HostId> host = draw(wanted)) return host;
     }

@@ -147,6 +147,12 @@ void HostTable::touch(Host& host, Instant now, Millis wall) {
   }
 }
 
+const std::string& HostTable::block(HostId id) const {
+  static const std::string kUnknown;
+  auto found = blocks_.find(id);
+  return found == blocks_.end() ? kUnknown : found->second;
+}
+
 std::optional<Instant> HostTable::heard(HostId id) const {
   auto found = heard_.find(id);
   if (found == heard_.end()) return std::nullopt;

@@ -45,6 +45,10 @@ class HostTable {
 
   // Marks that the host was heard from.
   void touch(Host& host, Instant now, Millis wall);
+  // The block of addresses that it last asked from (see server/http/text);
+  // empty: unknown, or one that says nothing.
+  void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
+  const std::string& block(HostId id) const;
   // When the host was last heard from by this process, if ever.
   std::optional<Instant> heard(HostId id) const;
   // Volunteers' hosts heard from since `since`.
@@ -68,6 +72,7 @@ class HostTable {
   std::map<PublicKey, UserId> user_by_key_;
   std::map<PublicKey, HostId> host_by_key_;
   std::map<HostId, Instant> heard_;
+  std::map<HostId, std::string> blocks_;
   std::set<HostId> dirty_hosts_;
   std::set<UserId> dirty_users_;
 };

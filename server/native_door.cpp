@@ -267,8 +267,10 @@ void NativeDoor::ask_scheduler(
   if (!session) return responder.send(new_session_response());
   auto wanted = protocol::parse_work_request(request.body);
   auto shared = std::make_shared<Responder>(std::move(responder));
-  project_.daemons().post([this, session, wanted, shared, question] {
+  project_.daemons().post([this, session, wanted, shared, question,
+                           block = block_of(request.remote_address)] {
     Daemons& daemons = project_.daemons();
+    state_.hosts.note_block(session->host, block);
     if (state_.is_banned(session->host)) {
       return shared->send(banned_response(*state_.hosts.host(session->host)));
     }

@@ -122,6 +122,21 @@ bool ProjectState::is_anchor(HostId host) const {
   return trust.standing(hosts.hosts().at(host)) == Standing::proven;
 }
 
+bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {
+  const std::string& block = hosts.block(host);
+  if (block.empty() || !settings.trust_distinct_addresses) return true;
+  return std::none_of(
+      live.results.begin(), live.results.end(), [&](const Result& result) {
+        const bool is_lost = result.outcome == ResultOutcome::no_reply ||
+                             result.outcome == ResultOutcome::didnt_need;
+        const HostId other = result.host != 0
+                                 ? result.host
+                                 : reservations.host(result.id).value_or(0);
+        return other != 0 && other != host && !is_lost &&
+               hosts.block(other) == block;
+      });
+}
+
 bool ProjectState::has_anchor(UserId user) const {
   const std::vector<HostId>& of_user = hosts.hosts_of(user);
   return std::any_of(of_user.begin(), of_user.end(), [this](HostId host) {

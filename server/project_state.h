@@ -61,6 +61,9 @@ struct ProjectState {
   bool is_banned(HostId host) const {
     return hosts.hosts().at(host).mark == HostMark::banned;
   }
+  // Whether no host of the same block of addresses has, or is kept, another
+  // result of the unit.
+  bool is_apart(const LiveUnit& live, HostId host) const;
   bool has_anchor(UserId user) const;  // among its hosts, active
   // Whether a quorum of this run counts only with an anchor in it.
   bool needs_anchor(const Run& run) const;

@@ -166,6 +166,7 @@ Result* Scheduler::unsent_for(const Host& host,
   const Reservations& reservations = state_.reservations;
   auto suits_host = [&](const LiveUnit& live, ResultId result) {
     return suits(live.results, host.user_id) &&
+           state_.is_apart(live, host.id) &&
            (state_.is_anchor(host.id) || !wants_anchor(live, result));
   };
   for (const std::set<ResultId>* unsent :
@@ -323,10 +324,15 @@ void Scheduler::reserve(LiveUnit& live, ResultId result) {
 }
 
 bool Scheduler::has_volunteer_for(const LiveUnit& live, bool anchor) const {
+  auto can_take = [&](HostId host) {
+    return state_.is_active(host) && !state_.is_banned(host) &&
+           state_.is_apart(live, host) && (!anchor || state_.is_anchor(host));
+  };
   const std::vector<UserId>& users = state_.hosts.volunteers();
   return std::any_of(users.begin(), users.end(), [&](UserId user) {
-    return suits(live.results, user) && state_.is_user_active(user) &&
-           (!anchor || state_.has_anchor(user));
+    const std::vector<HostId>& of_user = state_.hosts.hosts_of(user);
+    return suits(live.results, user) &&
+           std::any_of(of_user.begin(), of_user.end(), can_take);
   });
 }
 

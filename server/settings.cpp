@@ -179,6 +179,9 @@ std::vector<Entry> entries() {
            "A quorum counts only with a proven host or a house worker in it. "
            "With false, users who agree are believed, although accounts are "
            "free."),
+      flag("trust_distinct_addresses", &S::trust_distinct_addresses,
+           "Never two results of a unit to one block of public addresses (IPv4 "
+           "/24, IPv6 /48)."),
       number("house_workers", &S::house_workers, 0, kMostHouseWorkers,
              "Trusted workers that the server starts: they evaluate, break "
              "ties, and compute when nobody else does."),

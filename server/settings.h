@@ -49,6 +49,7 @@ struct ServerSettings {
   double trust_spot_check = 0.05;
   std::uint32_t trust_ban_after = 3;
   bool trust_anchor = true;
+  bool trust_distinct_addresses = true;
 
   std::uint32_t house_workers = 1;
   std::uint32_t house_threads = 1;

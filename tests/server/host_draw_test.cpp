@@ -91,4 +91,30 @@ TEST_CASE("of many hosts that wait none is kept two replicas") {
   }
 }
 
+TEST_CASE("a unit's results are never drawn for one block of addresses") {
+  ProjectFixture project;
+  Volunteer ann = project.join(), eve = project.join(), bob = project.join();
+  HostTable& hosts = project.state().hosts;
+  hosts.note_block(ann.host, "c00002");
+  hosts.note_block(eve.host, "c00002");
+  hosts.note_block(bob.host, "c00003");
+  Assignment first = project.take(ann);
+  for (ResultId id : project.state().feeder.unsent()) {
+    project.state().reservations.release(id);
+  }
+  WorkunitId unit = project.unit_of(first.result).id;
+  for (const Assignment& other : project.ask(eve, 4).assignments) {
+    CHECK(project.unit_of(other.result).id != unit);
+  }
+  LiveUnit& live = *project.state().feeder.find(unit);
+  ResultId unsent = live.results.back().id;
+  for (int i = 0; i < 20; ++i) {
+    CHECK(draw_host_for(project.state(), live, unsent, {}) == bob.host);
+  }
+  project.settings.trust_distinct_addresses = false;
+  Volunteer mate = project.join();
+  hosts.note_block(mate.host, "c00002");
+  CHECK(project.unit_of(project.take(mate).result).id == unit);
+}
+
 }  // namespace quorate
