@@ -1,6 +1,8 @@
 #include "server/matching.h"
 
+#include <cmath>
 #include <map>
+#include <random>
 
 #include <doctest/doctest.h>
 
@@ -69,6 +71,30 @@ TEST_CASE("users are drawn alike, however many hosts they register") {
 
 TEST_CASE("nobody is drawn of none") {
   CHECK_FALSE(draw_host({}, 0, 0).has_value());
+}
+
+// docs/validation.md, "Accomplices".
+TEST_CASE("one of k accomplices among p proven users is drawn k times in p") {
+  constexpr int kDraws = 20000;
+  std::mt19937_64 random(1);
+  for (int accomplices : {1, 2, 7}) {
+    constexpr int kUsers = 20;
+    std::vector<Candidate> proven;
+    for (int user = 0; user < kUsers; ++user) {
+      // Accomplices have more hosts, which does not help them.
+      for (int host = 0; host < (user < accomplices ? 5 : 1); ++host) {
+        proven.push_back({100 * user + host, user});
+      }
+    }
+    int drawn = 0;
+    for (int i = 0; i < kDraws; ++i) {
+      if (*draw_host(proven, random(), random()) / 100 < accomplices) ++drawn;
+    }
+    const double expected = static_cast<double>(accomplices) / kUsers;
+    const double deviation = std::sqrt(expected * (1 - expected) / kDraws);
+    CHECK(std::abs(static_cast<double>(drawn) / kDraws - expected) <=
+          2.576 * deviation);  // 99 %
+  }
 }
 
 }  // namespace quorate
