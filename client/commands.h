@@ -32,6 +32,20 @@ void show_status(const fs::path& dir, bool as_json);
 void pause(const fs::path& dir, const std::string& duration, bool as_json);
 void resume(const fs::path& dir, bool as_json);
 
+struct ReceiptOptions {
+  std::string project;  // address or fingerprint; may be empty for the only one
+  std::string out;      // file; empty: named by project and day, here
+  bool may_replace = false;
+  std::string check;  // a file to check instead
+  std::string key;    // of the project that it must be of; empty: one attached
+};
+// Asks the project what this host did, checks its seal, writes it to a file.
+void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
+                   bool as_json);
+// Checks a file, without the project; with `key` also without a data folder.
+void check_receipt(const fs::path& dir, const ReceiptOptions& options,
+                   bool as_json);
+
 // Prints the last lines of the agent's log; follow: and goes on with what is
 // written, until SIGINT or SIGTERM.
 void show_log(const fs::path& dir, std::size_t lines, bool follow);

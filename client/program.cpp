@@ -32,6 +32,7 @@ struct Arguments {
   std::size_t lines = 50;
   bool follow = false;
   UiOptions ui;
+  ReceiptOptions receipt;
   std::string pref_key;
   std::vector<std::string> pref_value;  // words of one value
 
@@ -246,6 +247,46 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
   });
 }
 
+void add_receipt(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(
+      app, arguments, "receipt",
+      "Fetch what the project says under its seal that this computer did, or "
+      "check such a file",
+      "receipt --out mine.receipt\n"
+      "  quorate-client receipt --check mine.receipt --key "
+      "5f2c9a1e77d0b3c48e06d1f2b7a93c55");
+  ReceiptOptions& receipt = arguments.receipt;
+  CLI::Option* url = command->add_option(
+      "URL", receipt.project,
+      "address of the project, or its fingerprint: the first 8 digits or more, "
+      "when several are attached");
+  CLI::Option* out = command->add_option(
+      "--out", receipt.out,
+      "file to write (default: quorate-FINGERPRINT-DAY.receipt, here)");
+  CLI::Option* force = command->add_flag("--force", receipt.may_replace,
+                                         "replace a file that is there");
+  CLI::Option* check =
+      command
+          ->add_option("--check", receipt.check,
+                       "check this file instead; no project is asked")
+          ->excludes(url)
+          ->excludes(out)
+          ->excludes(force);
+  command
+      ->add_option("--key", receipt.key,
+                   "fingerprint of the project that the file must be of "
+                   "(default: any that is attached)")
+      ->needs(check);
+  add_json(command, arguments);
+  command->callback([&] {
+    action = [&] {
+      const ReceiptOptions& wanted = arguments.receipt;
+      auto act_on = wanted.check.empty() ? fetch_receipt : check_receipt;
+      act_on(arguments.folder(), wanted, arguments.as_json);
+    };
+  });
+}
+
 commandline::Lister list_of_names() {
   return [](const std::string&) {
     std::vector<std::string> keys;
@@ -288,6 +329,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_log(app, arguments, action);
   add_prefs(app, arguments, action);
   add_ui(app, arguments, action);
+  add_receipt(app, arguments, action);
   commandline::add_completion(app, {{"KEY", "prefs"}}, list_of_names());
   commandline::add_man_page(app, QUORATE_VERSION);
   try {

@@ -201,6 +201,16 @@ protocol::StandingReply ProjectApi::standing() {
   return protocol::parse_standing_reply(as_bytes(reply.body));
 }
 
+Bytes ProjectApi::receipt() {
+  HttpRequest request;
+  request.path = "/v1/hosts/me/receipt";
+  request.timeout = kRequestTime;
+  const HttpReply reply = exchange(std::move(request));
+  if (reply.status >= 300) throw_refusal(reply, "ask for a receipt");
+  const ByteView body = as_bytes(reply.body);
+  return {body.begin(), body.end()};
+}
+
 ReportAnswer ProjectApi::report(ResultId result, const SignedHeader& header,
                                 const std::string& upload_session) {
   using Kind = ReportAnswer::Kind;

@@ -43,6 +43,8 @@ class ProjectApi {
   protocol::WorkReply heartbeat(const protocol::WorkRequest& request);
   // What became of this host's results.
   protocol::StandingReply standing();
+  // The sealed receipt of this host, unchecked: workunits/receipt.
+  Bytes receipt();
   // upload_session: the token under which the payload went up, empty if there
   // is none. A server that was restarted knows neither the session nor that
   // the upload was complete, and would reject the report for want of a payload:

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "protocol/native/messages.h"
 #include "server/http/text.h"
+#include "server/receipts.h"
 #include "server/standing.h"
 
 namespace quorate {
@@ -114,6 +115,8 @@ void NativeDoor::add_routes(Router& router) {
   router.add(Method::post, "/v1/hosts", to(this, &NativeDoor::post_host),
              kMaxMessage);
   router.add(Method::get, "/v1/hosts/me", to(this, &NativeDoor::get_standing));
+  router.add(Method::get, "/v1/hosts/me/receipt",
+             to(this, &NativeDoor::get_receipt));
   router.add(Method::post, "/v1/sessions", to(this, &NativeDoor::post_session),
              kMaxMessage);
   router.add(Method::post, "/v1/work", to(this, &NativeDoor::post_work),
@@ -221,6 +224,18 @@ void NativeDoor::get_standing(const Request& request, Responder responder) {
   answer_from_writer(std::move(responder), [this, session] {
     return json_response(200,
                          protocol::write(standing_of(state_, session->host)));
+  });
+}
+
+void NativeDoor::get_receipt(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  answer_from_writer(std::move(responder), [this, session] {
+    Response response;
+    response.content_type = kOctets;
+    response.body =
+        seal_receipt(receipt_of(state_, session->host), state_.keys.project);
+    return response;
   });
 }
 

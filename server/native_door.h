@@ -25,6 +25,7 @@ class NativeDoor {
   void post_account(const Request& request, Responder responder);
   void post_host(const Request& request, Responder responder);
   void get_standing(const Request& request, Responder responder);
+  void get_receipt(const Request& request, Responder responder);
   void post_session(const Request& request, Responder responder);
   void post_work(const Request& request, Responder responder);
   void post_heartbeat(const Request& request, Responder responder);

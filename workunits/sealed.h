@@ -22,6 +22,7 @@ enum class SealKind : std::uint32_t {
   workunit = 1,
   project = 2,
   ledger_entry = 3,
+  receipt = 4,
 };
 
 // The payload followed by its seal (kSealBytes).

@@ -21,7 +21,7 @@ int run(std::vector<std::string> words) {
 TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
   for (const char* command : {"attach", "detach", "run", "status", "pause",
-                              "resume", "prefs", "log", "ui"}) {
+                              "resume", "prefs", "log", "ui", "receipt"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }

@@ -46,6 +46,9 @@ std::vector<Format> formats() {
          open_sealed(bytes, SealKind::workunit, sample_project(),
                      sample_key(1).public_key(), "sealed sample");
        }},
+      {"receipt", "receipt.sealed",
+       seal_receipt(sample_receipt(), sample_key(1)),
+       [](ByteView bytes) { open_receipt(bytes, "receipt sample"); }},
       {"header", "header.bin", encode(sample_header()), read_header},
       {"header_diverged", "header_diverged.bin",
        encode(sample_diverged_header()), read_header},

@@ -127,6 +127,22 @@ ResultAssimilated sample_result(std::uint64_t unit, std::uint64_t before,
 
 }  // namespace
 
+Receipt sample_receipt() {
+  const std::vector<LedgerRecord> ledger = sample_ledger();
+  Receipt receipt;
+  receipt.project = "sample";
+  receipt.key = sample_key(1).public_key();
+  receipt.project_id = sample_project();
+  receipt.host = sample_key(2).public_key();
+  receipt.user = sample_key(3).public_key();
+  receipt.when = 1'790'000'000'123;
+  receipt.credit_thousandths = 12'500;
+  receipt.runs = {{std::get<RunCreated>(parse_entry(ledger[0].line).body).run,
+                   "first", "finished", 3, 1, 2, ledger.size(),
+                   ledger.back().hash}};
+  return receipt;
+}
+
 std::vector<LedgerEntry> sample_entries() {
   SnapshotPublished snapshot{2, filled<Hash>(0xa1), filled<Hash>(0xa2), Hash{}};
   RunEnded end{"finished", 2, filled<Hash>(0xa1), filled<Hash>(0xa2)};

@@ -6,6 +6,7 @@
 #include "base/crypto.h"
 #include "workunits/ledger.h"
 #include "workunits/model_spec.h"
+#include "workunits/receipt.h"
 #include "workunits/result_header.h"
 #include "workunits/sealed.h"
 #include "workunits/task.h"
@@ -36,6 +37,9 @@ Bytes sample_shard();
 Bytes sample_token_shard();
 ResultHeader sample_header();
 ResultHeader sample_diverged_header();
+
+// Of host sample_key(2) and its part in the run of sample_ledger().
+Receipt sample_receipt();
 
 // A whole ledger: creation, three results (the second does not end a round),
 // a snapshot, the end.
