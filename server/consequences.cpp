@@ -91,9 +91,14 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
     if (unchecked && live.unit.check == UnitCheck::sound) continue;
     if (!has_valid_result_of(live, host)) continue;
     live.unit.state = WorkunitState::cancelled;
+    forget_recheck(state_.run(training.run.key), live.unit);
     state_.feeder.save(live);
     if (!has_result_in_progress(live)) state_.feeder.drop(id);
   }
+}
+
+void Consequences::forget_recheck(TrainingRun& training, Workunit& unit) {
+  if (training.to_recheck.erase(unit.id) > 0) unit.check = UnitCheck::none;
 }
 
 void Consequences::set_check(Workunit unit, UnitCheck check) {
@@ -113,6 +118,18 @@ void Consequences::set_check(Workunit unit, UnitCheck check) {
 
 void Consequences::found_sound(const Workunit& unit) {
   set_check(unit, UnitCheck::sound);
+  const Hash claim = state_.store.result(unit.canonical_result).value().claim;
+  for (const Result& result : state_.store.results_of({&unit.id, 1})) {
+    const bool disagrees = result.outcome == ResultOutcome::success &&
+                           result.validate_state == ValidateState::too_late &&
+                           result.claim != claim;
+    if (!disagrees) continue;
+    const std::string what = fmt::format(
+        "result {} of unit {}: disagrees with result {}, which was rechecked",
+        result.id, unit.unit_index, unit.canonical_result);
+    make_invalid(result, what);
+    on_false(result.host, unit.run, what);
+  }
 }
 
 void Consequences::found_false(const Workunit& unit, const std::string& what) {
@@ -135,10 +152,15 @@ void Consequences::withdraw(Result result, const std::string& reason) {
   Host& host = *state_.hosts.host(result.host);
   state_.hosts.add_credit(host.id, -result.credit);
   --host.valid;
-  ++host.invalid;
+  result.credit = 0;
+  make_invalid(std::move(result), reason);
+}
+
+void Consequences::make_invalid(Result result, const std::string& reason) {
+  ++state_.hosts.host(result.host)->invalid;
+  state_.hosts.changed(result.host);
   result.validate_state = ValidateState::invalid;
   result.reason = reason;
-  result.credit = 0;
   LiveUnit* live = state_.feeder.find_by_result(result.id);
   if (live != nullptr) *live->find(result.id) = result;
   state_.store.update_results({&result, 1});

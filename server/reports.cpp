@@ -62,9 +62,8 @@ void Reports::screen_payload(const OpenResult& open,
     return;
   }
   MappedFile payload = state_.objects.map_checked(claim.update);
-  if (is_uploaded) {
-    report.rejection = screen_update(open.task->model, payload.bytes());
-  }
+  // Of a witness too: what it names may be any object of the project.
+  report.rejection = screen_update(open.task->model, payload.bytes());
   if (!report.rejection) {
     report.rejection = screen_proof(report.header, payload.bytes());
   }

@@ -24,6 +24,15 @@ bool has_in_progress(const LiveUnit& live) {
                      });
 }
 
+// A house worker had its say, or tried; not if the server's end took the unit
+// from it.
+bool was_tried_by_house(const Result& result) {
+  return result.user == kHouseUser &&
+         result.server_state == ServerState::over &&
+         result.outcome != ResultOutcome::no_reply &&
+         result.outcome != ResultOutcome::didnt_need;
+}
+
 }  // namespace
 
 void Transitioner::on_reported(WorkunitId unit) {
@@ -185,12 +194,8 @@ bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
   const bool is_wanted =
       live.unit.check == UnitCheck::spot ||
       live.find(decision.canonical)->computed == ComputeOutcome::diverged;
-  return is_wanted &&
-         std::none_of(live.results.begin(), live.results.end(),
-                      [](const Result& result) {
-                        return result.user == kHouseUser &&
-                               result.server_state == ServerState::over;
-                      });
+  return is_wanted && std::none_of(live.results.begin(), live.results.end(),
+                                   was_tried_by_house);
 }
 
 void Transitioner::ask_house(LiveUnit& live) {
@@ -255,8 +260,7 @@ void Transitioner::take_back_unsent(LiveUnit& live) {
 
 void Transitioner::judge_late_results(LiveUnit& live) {
   for (Result& result : live.results) {
-    if (result.outcome == ResultOutcome::success &&
-        result.validate_state == ValidateState::init) {
+    if (may_count(result)) {
       validation_.judge_late(live, result);
     }
   }
@@ -277,6 +281,7 @@ void Transitioner::close_late(LiveUnit& live) {
 
 void Transitioner::cancel(LiveUnit& live) {
   live.unit.state = WorkunitState::cancelled;
+  Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
   state_.feeder.save(live);
   for (Result& result : live.results) {
     if (result.server_state != ServerState::over) {
@@ -293,6 +298,7 @@ void Transitioner::drop_if_done(LiveUnit& live) {
   for (const Result& result : live.results) {
     state_.open_results.remove(result.id);
   }
+  state_.open_results.forget_witnesses(live.unit.object);
   state_.feeder.drop(live.unit.id);
 }
 

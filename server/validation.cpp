@@ -33,14 +33,6 @@ void note_time(TrainingRun& training, const Result& result) {
       typical == Seconds(0) ? took : (1 - kWeight) * typical + kWeight * took;
 }
 
-// Reported, screened and not yet judged; inconclusive is a witness whose proof
-// waits for the payload.
-bool may_count(const Result& result) {
-  return result.outcome == ResultOutcome::success &&
-         (result.validate_state == ValidateState::init ||
-          result.validate_state == ValidateState::inconclusive);
-}
-
 bool is_valid_of_house(LiveUnit& live, const QuorumDecision& decision) {
   return std::any_of(
       decision.valid.begin(), decision.valid.end(),
@@ -52,16 +44,28 @@ bool has_anchor(LiveUnit& live, const QuorumDecision& decision) {
                      [&](ResultId id) { return live.find(id)->was_anchor; });
 }
 
-// Its only valid result was taken on its host's word.
-bool was_believed_alone(const LiveUnit& live) {
+// It is in the model, or will be when its round closes, and its only valid
+// result was taken on its host's word, or is rechecked already.
+bool is_doubtful(const LiveUnit& live) {
+  const WorkunitState state = live.unit.state;
+  if (state != WorkunitState::validated &&
+      state != WorkunitState::assimilated) {
+    return false;
+  }
   auto valid = std::count_if(
       live.results.begin(), live.results.end(), [](const Result& result) {
         return result.validate_state == ValidateState::valid;
       });
-  return valid == 1 && live.unit.check == UnitCheck::none;
+  return valid == 1 || live.unit.check != UnitCheck::none;
 }
 
 }  // namespace
+
+bool may_count(const Result& result) {
+  return result.outcome == ResultOutcome::success &&
+         (result.validate_state == ValidateState::init ||
+          result.validate_state == ValidateState::inconclusive);
+}
 
 std::vector<Replica> replicas_of(const ProjectState& state,
                                  const LiveUnit& live) {
@@ -84,8 +88,10 @@ std::vector<Replica> replicas_of(const ProjectState& state,
 }
 
 QuorumRule quorum_rule(ProjectState& state, const LiveUnit& live) {
-  return {live.unit.min_quorum,
-          state.needs_anchor(state.run(live.unit.run).run)};
+  const Run& run = state.run(live.unit.run).run;
+  // Fewer than the run wants are enough only of a host that is proven still.
+  const bool is_for_proven = live.unit.min_quorum < run.quorum;
+  return {live.unit.min_quorum, is_for_proven || state.needs_anchor(run)};
 }
 
 void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
@@ -143,18 +149,26 @@ void Validation::credit_trust(LiveUnit& live, const QuorumDecision& decision) {
 
 void Validation::judge_late(LiveUnit& live, Result& result) {
   const Result* canonical = live.find(live.unit.canonical_result);
-  if (canonical == nullptr) {
+  const bool agrees = canonical != nullptr && result.claim == canonical->claim;
+  // An agreeing one whose proof could not be checked has shown nothing.
+  const bool has_proof = result.validate_state == ValidateState::init;
+  if (canonical == nullptr || (agrees && !has_proof)) {
     result.validate_state = ValidateState::too_late;
     state_.feeder.save(result);
-  } else if (result.claim == canonical->claim) {
+  } else if (agrees) {
     grant(live, result);
-  } else if (was_believed_alone(live)) {
+  } else if (live.unit.check == UnitCheck::sound) {
+    reject_false(
+        live, result,
+        fmt::format("disagrees with result {}, which a quorum had chosen",
+                    canonical->id));
+  } else if (is_doubtful(live)) {
     // One of the two is false: a trusted worker finds out which.
     result.validate_state = ValidateState::too_late;
     result.reason = fmt::format("disagrees with result {}, which is rechecked",
                                 canonical->id);
     state_.feeder.save(result);
-    consequences_.recheck(live.unit);
+    if (live.unit.check == UnitCheck::none) consequences_.recheck(live.unit);
   } else {
     reject(live, result,
            fmt::format("disagrees with result {}, which a quorum had chosen",

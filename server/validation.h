@@ -17,7 +17,8 @@ class Validation {
   // state, every judged result its mark.
   void apply(LiveUnit& live, const QuorumDecision& decision);
   // A result that arrived after the verdict is judged by the canonical one; if
-  // that was taken on its host's word, disagreement is a reason to recheck it.
+  // that was taken on its host's word, disagreement is a reason to recheck it,
+  // and whichever of the two was false has the consequences.
   void judge_late(LiveUnit& live, Result& result);
   // Marks a result invalid, with the reason; also one that screening keeps out
   // of every quorum.
@@ -33,6 +34,9 @@ class Validation {
   Consequences consequences_;
 };
 
+// Reported, screened and not yet judged; inconclusive is a witness whose proof
+// waits for the payload.
+bool may_count(const Result& result);
 // The results of a unit that may make a quorum: reported, screened and not yet
 // judged, oldest first.
 std::vector<Replica> replicas_of(const ProjectState& state,
