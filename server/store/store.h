@@ -95,8 +95,9 @@ class Store {
 
   // Assimilated ones of a run that are to be rechecked, or to be revoked.
   virtual std::vector<Workunit> workunits_to_check(RunKey run) = 0;
-  // Assimilated ones of a run with a valid result of this host, but for what is to be revoked or was; unchecked: only those that no house
-  // worker has vouched for.
+  // Assimilated ones of a run with a valid result of this host, but for what is
+  // to be revoked or was; unchecked: only those that no house worker has
+  // vouched for.
   virtual std::vector<Workunit> workunits_with(RunKey run, HostId host,
                                                bool unchecked) = 0;
 
