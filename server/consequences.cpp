@@ -31,13 +31,6 @@ bool has_valid_result_of(const LiveUnit& live, HostId host) {
                      });
 }
 
-bool has_result_in_progress(const LiveUnit& live) {
-  return std::any_of(live.results.begin(), live.results.end(),
-                     [](const Result& result) {
-                       return result.server_state == ServerState::in_progress;
-                     });
-}
-
 }  // namespace
 
 void Consequences::on_false(HostId id, RunKey run, const std::string& what) {
@@ -93,7 +86,6 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
     live.unit.state = WorkunitState::cancelled;
     forget_recheck(state_.run(training.run.key), live.unit);
     state_.feeder.save(live);
-    if (!has_result_in_progress(live)) state_.feeder.drop(id);
   }
 }
 

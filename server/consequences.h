@@ -45,7 +45,8 @@ class Consequences {
                 RunKey run);
   void recheck_work_of(HostId host);
   // Validated units wait for the end of a round: out of the model is easiest
-  // before they are in.
+  // before they are in. They leave the feeder at the transitioner's next tick:
+  // one of them may be the unit that is being judged.
   void cancel_validated(const TrainingRun& training, HostId host,
                         bool unchecked);
   void set_check(Workunit unit, UnitCheck check);

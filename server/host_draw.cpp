@@ -51,7 +51,8 @@ class Draw {
 
  private:
   bool is_idle(HostId id) const {
-    return waiting_.contains(id) && state_.feeder.in_progress(id).empty() &&
+    return waiting_.contains(id) && is_active(id) &&
+           state_.feeder.in_progress(id).empty() &&
            state_.reservations.kept_for(id).empty();
   }
 

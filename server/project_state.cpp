@@ -112,12 +112,6 @@ bool ProjectState::is_active(HostId host) const {
   return heard && *heard >= clock.now() - settings.lease;
 }
 
-bool ProjectState::is_user_active(UserId user) const {
-  const std::vector<HostId>& of_user = hosts.hosts_of(user);
-  return std::any_of(of_user.begin(), of_user.end(),
-                     [this](HostId host) { return is_active(host); });
-}
-
 bool ProjectState::is_anchor(HostId host) const {
   return trust.standing(hosts.hosts().at(host)) == Standing::proven;
 }

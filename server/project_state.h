@@ -55,7 +55,6 @@ struct ProjectState {
   // How many; a second old at most.
   std::size_t active_host_count();
   bool is_active(HostId host) const;
-  bool is_user_active(UserId user) const;  // has such a host
   // A proven host, or the house's: its results can vouch for others'.
   bool is_anchor(HostId host) const;
   bool is_banned(HostId host) const {

@@ -16,11 +16,11 @@
 #include <set>
 #include <string>
 
-#include "server/admin/recomputer.h"
 #include "server/assimilator.h"
 #include "server/consequences.h"
 #include "server/job_thread.h"
 #include "server/project_state.h"
+#include "server/recomputer.h"
 
 namespace quorate {
 

@@ -126,7 +126,7 @@ void Scheduler::resend_lost(const Host& host,
     LiveUnit* live = state_.feeder.find_by_result(id);
     std::vector<ObjectRef> objects = objects_of(*live);
     if (objects.empty()) continue;
-    out.push_back(assignment_of(*live, *live->find(id), std::move(objects)));
+    out.push_back(assignment_of(*live->find(id), std::move(objects)));
     state_.leases.renew(id, state_.clock.now(), state_.settings.lease,
                         most_time(*live));
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
@@ -228,13 +228,13 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
     state_.leases.grant(result.id, state_.clock.now(), state_.settings.lease);
   }
   state_.open_results.add(open_result(live, result, host.key));
-  Assignment assignment = assignment_of(live, result, std::move(objects));
+  Assignment assignment = assignment_of(result, std::move(objects));
   // Last: it adds results, and `result` is one of them.
   if (!state_.is_anchor(host.id)) demand_quorum(live);
   return assignment;
 }
 
-Assignment Scheduler::assignment_of(const LiveUnit&, const Result& result,
+Assignment Scheduler::assignment_of(const Result& result,
                                     std::vector<ObjectRef> objects) const {
   return {result.id, result.nonce, std::move(objects), state_.settings.lease,
           !result.is_witness};

@@ -108,7 +108,16 @@ void Transitioner::take_back_from(HostId host) {
   }
 }
 
+void Transitioner::drop_cancelled() {
+  for (const auto& [key, training] : state_.runs) {
+    const std::set<WorkunitId> cancelled =
+        state_.feeder.units_in(key, WorkunitState::cancelled);
+    for (WorkunitId id : cancelled) drop_if_done(*state_.feeder.find(id));
+  }
+}
+
 void Transitioner::tick() {
+  drop_cancelled();
   for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     Result* result = live ? live->find(id) : nullptr;

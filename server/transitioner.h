@@ -62,6 +62,7 @@ class Transitioner {
   void judge_late_results(LiveUnit& live);
   bool is_late(const LiveUnit& live);
   void drop_if_done(LiveUnit& live);
+  void drop_cancelled();
 
   ProjectState& state_;
   Scheduler& scheduler_;

@@ -10,7 +10,7 @@
 #include "server/admin/ledger_pages.h"
 #include "server/admin/operation_lock.h"
 #include "server/admin/progress_line.h"
-#include "server/admin/recomputer.h"
+#include "server/recomputer.h"
 
 namespace quorate {
 namespace {

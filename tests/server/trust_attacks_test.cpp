@@ -2,36 +2,19 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
+#include "tests/server/trust_scene.h"
 
 namespace quorate {
 namespace {
 
 using test::check_ledger;
 using test::Forgery;
+using test::house_works;
 using test::lie;
 using test::ProjectFixture;
 using test::ProjectOptions;
+using test::trusting;
 using test::Volunteer;
-
-ProjectOptions trusting(double spot_check) {
-  ProjectOptions options;
-  options.local_steps = 1;  // 33 units
-  options.epochs = 4;
-  options.house_workers = 1;
-  options.proven_after = 1;
-  options.spot_check = spot_check;
-  options.anchor = true;
-  return options;
-}
-
-void house_works(ProjectFixture& project) {
-  std::optional<Assignment> assignment;
-  do {
-    project.job(
-        [&] { assignment = project.daemons().scheduler.work_for_house(); });
-    if (assignment) project.report(project.house(), *assignment);
-  } while (assignment);
-}
 
 void become_proven(ProjectFixture& project, const Volunteer& who) {
   project.job([&] {
@@ -65,7 +48,7 @@ LateUnit late_unit(ProjectFixture& project, const Volunteer& slow,
 }  // namespace
 
 TEST_CASE("a restart in the middle of a check does not save a liar from it") {
-  ProjectOptions options = trusting(1);
+  ProjectOptions options = trusting(1, 1);
   options.on_disk = true;
   ProjectFixture project(options);
   Volunteer eve = project.join();
@@ -83,7 +66,7 @@ TEST_CASE("a restart in the middle of a check does not save a liar from it") {
 }
 
 TEST_CASE("who disagrees late with what proves sound was false") {
-  ProjectFixture project(trusting(0));
+  ProjectFixture project(trusting(1, 0));
   Volunteer ann = project.join(), eve = project.join();
   become_proven(project, ann);
   become_proven(project, eve);
@@ -103,7 +86,7 @@ TEST_CASE("who disagrees late with what proves sound was false") {
 }
 
 TEST_CASE("a false result that comes after a house worker's verdict counts") {
-  ProjectFixture project(trusting(1));
+  ProjectFixture project(trusting(1, 1));
   Volunteer ann = project.join(), eve = project.join();
   become_proven(project, ann);
   become_proven(project, eve);
@@ -117,7 +100,7 @@ TEST_CASE("a false result that comes after a house worker's verdict counts") {
 }
 
 TEST_CASE("what is in no ledger is not rechecked for ever") {
-  ProjectOptions options = trusting(0);
+  ProjectOptions options = trusting(1, 0);
   options.rule = "diloco";
   options.round_units = 6;
   ProjectFixture project(options);
@@ -188,7 +171,7 @@ TEST_CASE("a malformed object that two witnesses name is no update") {
 }
 
 TEST_CASE("who lost its standing is not believed alone, anchors or not") {
-  ProjectOptions options = trusting(0);
+  ProjectOptions options = trusting(1, 0);
   options.anchor = false;
   ProjectFixture project(options);
   Volunteer ann = project.join(), eve = project.join();

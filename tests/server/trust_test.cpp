@@ -5,35 +5,18 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
+#include "tests/server/trust_scene.h"
 
 namespace quorate {
 namespace {
 
 using test::check_ledger;
+using test::house_works;
 using test::lie;
 using test::ProjectFixture;
 using test::ProjectOptions;
+using test::trusting;
 using test::Volunteer;
-
-ProjectOptions trusting(std::uint32_t proven_after, double spot_check) {
-  ProjectOptions options;
-  options.local_steps = 1;  // 33 units
-  options.epochs = 4;
-  options.house_workers = 1;
-  options.proven_after = proven_after;
-  options.spot_check = spot_check;
-  options.anchor = true;
-  return options;
-}
-
-void house_works(ProjectFixture& project) {
-  std::optional<Assignment> assignment;
-  do {
-    project.job(
-        [&] { assignment = project.daemons().scheduler.work_for_house(); });
-    if (assignment) project.report(project.house(), *assignment);
-  } while (assignment);
-}
 
 // One unit of this host, with the house's help where it is wanted.
 Assignment work(ProjectFixture& project, const Volunteer& who,
@@ -299,6 +282,7 @@ TEST_CASE("what is validated for an open round is cancelled with its host") {
               .purge(*project.state().hosts.host(eve.host), "a drill") == 0);
   });
   CHECK(project.unit_of(hers.result).state == WorkunitState::cancelled);
+  project.pass(Seconds(0));
   CHECK(project.state().feeder.find(project.unit_of(hers.result).id) ==
         nullptr);
   for (int i = 0; i < 12; ++i) work(project, ann);

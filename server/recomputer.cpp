@@ -1,4 +1,4 @@
-#include "server/admin/recomputer.h"
+#include "server/recomputer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
