@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "server/file_deleter.h"
 #include "server/work_generator.h"
+#include "validator/quorum.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -130,6 +131,7 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
   entry.claim = canonical.claim;
   entry.samples = live.unit.samples;
   entry.rule = training.rule->name();
+  entry.basis = basis_of(live.results);
   entry.coefficients =
       training.rule->coefficients(entry.staleness, live.unit.epoch + 1);
 

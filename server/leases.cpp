@@ -25,6 +25,10 @@ void Reservations::keep(ResultId result, HostId host, Instant until) {
   by_host_[host].insert(result);
 }
 
+void Reservations::hold(ResultId result, Instant until) {
+  keep(result, kNobody, until);
+}
+
 void Reservations::release(ResultId result) {
   keep(result, kAnybody, Instant::max());
 }
@@ -40,10 +44,8 @@ void Reservations::end(ResultId result) {
 
 std::optional<HostId> Reservations::host(ResultId result) const {
   auto found = kept_.find(result);
-  if (found == kept_.end() || found->second.host == kAnybody) {
-    return std::nullopt;
-  }
-  return found->second.host;
+  const bool is_kept = found != kept_.end() && found->second.host > 0;
+  return is_kept ? std::optional(found->second.host) : std::nullopt;
 }
 
 const std::set<ResultId>& Reservations::kept_for(HostId host) const {

@@ -38,6 +38,8 @@ class Leases {
 class Reservations {
  public:
   void keep(ResultId result, HostId host, Instant until);
+  // Nobody may have it before then.
+  void hold(ResultId result, Instant until);
   // Whoever suits and asks first may have it.
   void release(ResultId result);
   void end(ResultId result);
@@ -51,6 +53,7 @@ class Reservations {
 
  private:
   static constexpr HostId kAnybody = 0;
+  static constexpr HostId kNobody = -1;
   struct Kept {
     HostId host;
     Instant until;

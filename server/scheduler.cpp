@@ -31,6 +31,12 @@ bool has_unsent(const LiveUnit& live) {
       [](const Result& r) { return r.server_state == ServerState::unsent; });
 }
 
+// Of another result of the unit, to anybody.
+bool was_sent(const LiveUnit& live) {
+  return std::any_of(live.results.begin(), live.results.end(),
+                     [](const Result& r) { return r.host != 0; });
+}
+
 // When to ask again a server that is leaving.
 constexpr Seconds kClosedRetry{1};
 
@@ -38,7 +44,17 @@ constexpr Seconds kClosedRetry{1};
 
 Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
     : state_(state), maker_(maker), writer_(writer) {
-  for (ResultId id : state_.feeder.unsent()) state_.reservations.release(id);
+  const Instant back = state_.clock.now() + state_.settings.heartbeat;
+  for (ResultId id : state_.feeder.unsent()) {
+    // Whom a partner of results that are out was drawn for is forgotten. The
+    // hosts have until then to come back and be drawn from: were it free at
+    // once, whoever is first could choose whom to vouch for.
+    if (was_sent(*state_.feeder.find_by_result(id))) {
+      state_.reservations.hold(id, back);
+    } else {
+      state_.reservations.release(id);
+    }
+  }
 }
 
 void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,

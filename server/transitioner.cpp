@@ -24,13 +24,11 @@ bool has_in_progress(const LiveUnit& live) {
                      });
 }
 
-// A house worker had its say, or tried; not if the server's end took the unit
-// from it.
-bool was_tried_by_house(const Result& result) {
-  return result.user == kHouseUser &&
-         result.server_state == ServerState::over &&
-         result.outcome != ResultOutcome::no_reply &&
-         result.outcome != ResultOutcome::didnt_need;
+// How often a house worker may fail at a check before the unit goes on without.
+constexpr std::uint32_t kMostHouseErrors = 3;
+
+bool is_answer_of_house(const Result& result) {
+  return result.user == kHouseUser && result.outcome == ResultOutcome::success;
 }
 
 }  // namespace
@@ -152,6 +150,7 @@ void Transitioner::advance_open(LiveUnit& live) {
     state_.open_results.forget_witnesses(live.unit.object);
     validation_.apply(live, decision);
     take_back_unsent(live);
+    note_failed_check(live);
   } else if (is_late(live)) {
     if (!has_in_progress(live)) cancel(live);
   } else {
@@ -203,8 +202,19 @@ bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
   const bool is_wanted =
       live.unit.check == UnitCheck::spot ||
       live.find(decision.canonical)->computed == ComputeOutcome::diverged;
-  return is_wanted && std::none_of(live.results.begin(), live.results.end(),
-                                   was_tried_by_house);
+  return is_wanted &&
+         count_instances(live.results).house_errors < kMostHouseErrors &&
+         std::none_of(live.results.begin(), live.results.end(),
+                      is_answer_of_house);
+}
+
+void Transitioner::note_failed_check(const LiveUnit& live) {
+  if (state_.settings.house_workers == 0) return;
+  if (live.unit.check != UnitCheck::spot) return;
+  state_.record("check_failed", live.unit.run, 0,
+                fmt::format("unit {}: no house worker could compute it in {} "
+                            "tries, its results are believed unchecked",
+                            live.unit.unit_index, kMostHouseErrors));
 }
 
 void Transitioner::ask_house(LiveUnit& live) {
@@ -281,6 +291,9 @@ bool Transitioner::is_late(const LiveUnit& live) {
 }
 
 void Transitioner::close_late(LiveUnit& live) {
+  // Too late for the model, but whether its host was honest is still to be
+  // found.
+  if (live.unit.check == UnitCheck::spot) return;
   take_back_unsent(live);
   bool has_report = !replicas_of(state_, live).empty();
   if (has_report && has_in_progress(live)) return;  // may still be credited

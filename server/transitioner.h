@@ -54,6 +54,7 @@ class Transitioner {
   bool draws_check(LiveUnit& live, const QuorumDecision& decision);
   void begin_check(LiveUnit& live);
   bool needs_house(LiveUnit& live, const QuorumDecision& decision);
+  void note_failed_check(const LiveUnit& live);
   void ask_house(LiveUnit& live);
   void replicate(LiveUnit& live, const QuorumDecision& quorum);
   void take_back(Result& result, ResultOutcome outcome,

@@ -44,19 +44,9 @@ bool has_anchor(LiveUnit& live, const QuorumDecision& decision) {
                      [&](ResultId id) { return live.find(id)->was_anchor; });
 }
 
-// It is in the model, or will be when its round closes, and its only valid
-// result was taken on its host's word, or is rechecked already.
-bool is_doubtful(const LiveUnit& live) {
-  const WorkunitState state = live.unit.state;
-  if (state != WorkunitState::validated &&
-      state != WorkunitState::assimilated) {
-    return false;
-  }
-  auto valid = std::count_if(
-      live.results.begin(), live.results.end(), [](const Result& result) {
-        return result.validate_state == ValidateState::valid;
-      });
-  return valid == 1 || live.unit.check != UnitCheck::none;
+bool is_in_model(const LiveUnit& live) {
+  return live.unit.state == WorkunitState::validated ||
+         live.unit.state == WorkunitState::assimilated;
 }
 
 }  // namespace
@@ -162,8 +152,9 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
         live, result,
         fmt::format("disagrees with result {}, which a quorum had chosen",
                     canonical->id));
-  } else if (is_doubtful(live)) {
-    // One of the two is false: a trusted worker finds out which.
+  } else if (is_in_model(live)) {
+    // Somebody is false, a quorum of accomplices perhaps: a trusted worker
+    // finds out who.
     result.validate_state = ValidateState::too_late;
     result.reason = fmt::format("disagrees with result {}, which is rechecked",
                                 canonical->id);

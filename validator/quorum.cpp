@@ -90,4 +90,16 @@ QuorumDecision decide_quorum(std::span<const Replica> replicas,
   return undecided(camps, rule);
 }
 
+std::string_view basis_of(std::span<const Result> results) {
+  std::size_t valid = 0;
+  bool has_anchor = false;
+  for (const Result& result : results) {
+    if (result.validate_state != ValidateState::valid) continue;
+    if (result.user == kHouseUser) return "house";
+    ++valid;
+    has_anchor = has_anchor || result.was_anchor;
+  }
+  return valid == 1 && has_anchor ? "proven" : "quorum";
+}
+
 }  // namespace quorate

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/crypto.h"
@@ -54,5 +55,12 @@ struct QuorumDecision {
 // lowest id among the valid that have a payload.
 QuorumDecision decide_quorum(std::span<const Replica> replicas,
                              const QuorumRule& rule);
+
+// What the update of a validated workunit rests on, for its ledger entry
+// (docs/formats.md). results: all of the workunit.
+//   "house"   a house worker computed it: alone, as referee, or as a check
+//   "proven"  the word of one proven host
+//   "quorum"  the users that the run asks for agree
+std::string_view basis_of(std::span<const Result> results);
 
 }  // namespace quorate

@@ -48,8 +48,8 @@ struct ResultAssimilated {
   std::uint64_t samples = 0;
   std::string rule;
   Coefficients coefficients;
-  // How its unit was decided: "quorum", "proven", "house" or "check"; empty in
-  // ledgers that did not record it.
+  // What it rests on: basis_of() in validator/quorum; empty in ledgers that did
+  // not record it.
   std::string basis = {};
 };
 

@@ -66,6 +66,7 @@ Forgery divergence() {
 ProjectFixture::ProjectFixture(ProjectOptions options)
     : options_(std::move(options)), folder_{root_.path()}, keys_(new_keys()) {
   settings.lease = Seconds(20);
+  settings.heartbeat = Seconds(5);
   settings.reservation = Seconds(2);
   settings.house_workers = options_.house_workers;
   settings.trust_proven_after = options_.proven_after;
@@ -325,6 +326,9 @@ protocol::ReportReply ProjectFixture::report(const Volunteer& who,
 }
 
 void ProjectFixture::train_to_end(const std::vector<Volunteer>& volunteers) {
+  // After a restart what is held for absent hosts is drawn anew.
+  for (const Volunteer& who : volunteers) heartbeat(who, {});
+  pass(settings.heartbeat);
   for (bool any = true; any;) {
     any = false;
     for (const Volunteer& who : volunteers) {

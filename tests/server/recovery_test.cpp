@@ -70,6 +70,7 @@ TEST_CASE("a run goes on after restarts at every point of its life") {
       }
       if (!any) break;
     }
+    project.train_to_end(users);
     CHECK(project.run().run.state == RunState::finished);
     check_ledger(project);
   }
@@ -316,6 +317,7 @@ TEST_CASE("what was not committed has not happened, and can happen again") {
         CHECK(project.report(who, one).accepted);
       }
     }
+    project.train_to_end(users);
     CHECK(project.run().run.state == RunState::finished);
     check_ledger(project);
   }

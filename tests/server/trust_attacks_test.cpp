@@ -135,9 +135,76 @@ TEST_CASE("a late witness is judged, and nothing of it stays in memory") {
   Forgery unknown = lie();
   unknown.upload = Bytes();  // nobody has the update that she names
   project.report(eve, third, unknown);
-  CHECK(project.result(third.result).validate_state == ValidateState::invalid);
+  CHECK(project.result(third.result).validate_state == ValidateState::too_late);
+  CHECK(project.unit_of(third.result).check == UnitCheck::recheck);
   CHECK(
       project.state().open_results.witnesses(third.objects.at(0).hash).empty());
+}
+
+TEST_CASE("whoever comes first after a restart is not chosen by that") {
+  ProjectOptions options;
+  options.on_disk = true;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), bob = project.join(), eve = project.join();
+  Assignment anns = project.take(ann);
+  const WorkunitId unit = project.unit_of(anns.result).id;
+  project.reopen();
+  for (const Assignment& hers : project.ask(eve).assignments) {
+    CHECK(project.unit_of(hers.result).id != unit);
+  }
+  project.heartbeat(ann, {anns.result});
+  project.heartbeat(bob, {});
+  project.pass(project.settings.heartbeat);
+  const std::vector<Result> results = project.results_of_unit(unit);
+  REQUIRE(results.size() == 2);
+  CHECK(project.state().reservations.host(results[1].id).has_value());
+}
+
+TEST_CASE("the end of its round does not save a liar from a check") {
+  ProjectOptions options = trusting(1, 1);
+  options.rule = "diloco";
+  options.round_units = 2;
+  ProjectFixture project(options);
+  Volunteer ann = project.join(), eve = project.join();
+  become_proven(project, ann);
+  become_proven(project, eve);
+  Assignment anns = project.take(ann), hers = project.take(eve);
+  Assignment more = project.take(ann);
+  project.report(eve, hers, lie());
+  REQUIRE(project.unit_of(hers.result).check == UnitCheck::spot);
+  project.report(ann, anns);
+  project.report(ann, more);
+  house_works(project);
+  CHECK(project.run().model.version() > 0);
+  CHECK(project.result(hers.result).validate_state == ValidateState::invalid);
+  CHECK(project.host(eve).false_results == 1);
+  check_ledger(project);
+}
+
+TEST_CASE("a house worker that fails at a check is asked again") {
+  ProjectFixture project(trusting(1, 1));
+  Volunteer eve = project.join();
+  become_proven(project, eve);
+  Assignment hers = project.take(eve);
+  project.report(eve, hers, lie());
+  const Volunteer house = project.house();
+  auto fail = [&] {
+    project.give_up(house, project.take_as_house().result, "no memory");
+  };
+  fail();
+  fail();
+  REQUIRE(project.unit_of(hers.result).state == WorkunitState::open);
+  SUBCASE("it can the third time") {
+    house_works(project);
+    CHECK(project.host(eve).false_results == 1);
+    CHECK(project.events("check_failed") == 0);
+  }
+  SUBCASE("it never can: the run goes on, and its operator is told") {
+    fail();
+    CHECK(project.unit_of(hers.result).state == WorkunitState::assimilated);
+    CHECK(project.unit_of(hers.result).check == UnitCheck::spot);
+    CHECK(project.events("check_failed") == 1);
+  }
 }
 
 TEST_CASE("a malformed object that two witnesses name is no update") {

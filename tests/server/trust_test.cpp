@@ -54,6 +54,8 @@ TEST_CASE(
   project.report(ann, alone);
   CHECK(project.unit_of(alone.result).state == WorkunitState::assimilated);
   CHECK(project.results_of_unit(project.unit_of(alone.result).id).size() == 1);
+  CHECK(project.assimilated().front().basis == "house");
+  CHECK(project.assimilated().back().basis == "proven");
   check_ledger(project);
 }
 

@@ -205,6 +205,24 @@ TEST_CASE("free keys do not vouch for each other where anchors are needed") {
   }
 }
 
+TEST_CASE("what an update rests on") {
+  auto valid = [](UserId user, bool was_anchor) {
+    Result result;
+    result.user = user;
+    result.was_anchor = was_anchor;
+    result.validate_state = ValidateState::valid;
+    return result;
+  };
+  Result rejected = valid(12, true);
+  rejected.validate_state = ValidateState::invalid;
+  using Results = std::vector<Result>;
+  CHECK(basis_of(Results{rejected, valid(10, true)}) == "proven");
+  CHECK(basis_of(Results{valid(10, false)}) == "quorum");  // of one
+  CHECK(basis_of(Results{valid(10, true), valid(11, false)}) == "quorum");
+  CHECK(basis_of(Results{valid(10, true), valid(kHouseUser, true)}) == "house");
+  CHECK(basis_of(Results{valid(kHouseUser, true), rejected}) == "house");
+}
+
 TEST_CASE("a claim of which nobody has sent the payload waits for it") {
   const std::vector<Replica> two = {witness(proven(1, 10, 'a')),
                                     witness(volunteer(2, 11, 'a'))};
