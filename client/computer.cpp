@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "workunits/device_text.h"
 
 namespace quorate::client {
 namespace {
@@ -90,7 +91,9 @@ std::vector<DeviceWorkers> Computer::devices() const {
 std::vector<std::string> Computer::names() const {
   std::vector<std::string> names;
   for (const Slot& slot : slots_) {
-    if (slot.worker && slot.ready) names.push_back(slot.ready->device);
+    if (slot.worker && slot.ready) {
+      names.emplace_back(without_driver(slot.ready->device));
+    }
   }
   return names;
 }

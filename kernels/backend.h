@@ -31,6 +31,7 @@ struct DeviceInfo {
   bool is_gpu = false;
   // A GPU as its maker calls it, the same through CUDA and OpenCL.
   std::string model = {};
+  std::string driver = {};  // of a GPU: its version
 };
 
 // Rows of a table, classes, tokens: one per row of what they belong to.

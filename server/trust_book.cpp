@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/arithmetic.h"
+#include "workunits/device_text.h"
 
 namespace quorate {
 namespace {
@@ -32,10 +33,24 @@ Standing TrustBook::standing(const Host& host,
   std::uint64_t validated = 0;
   auto of_host = records_.find(host.id);
   if (of_host != records_.end()) {
-    auto device = of_host->second.find({header.device, header.arithmetic});
-    if (device != of_host->second.end()) validated = device->second;
+    validated =
+        validated_on(of_host->second, {header.device, header.arithmetic});
   }
   return standing_of(policy_, host.mark, validated);
+}
+
+std::uint64_t TrustBook::validated_on(const Devices& devices,
+                                      const Device& device) {
+  auto found = devices.find(device);
+  if (found != devices.end()) return found->second;
+  std::uint64_t most = 0;
+  for (const auto& [other, validated] : devices) {
+    const bool is_same =
+        other.second == device.second &&
+        without_driver(other.first) == without_driver(device.first);
+    if (is_same) most = std::max(most, validated);
+  }
+  return most / 2;
 }
 
 Standing TrustBook::standing(const Host& host) const {
@@ -54,10 +69,10 @@ std::uint64_t TrustBook::validated(HostId host) const {
 }
 
 void TrustBook::count(HostId host, const ResultHeader& header) {
-  auto& devices = records_[host];
+  Devices& devices = records_[host];
   Device device{header.device, header.arithmetic};
   if (devices.size() >= kMostDevices && !devices.contains(device)) return;
-  ++devices[device];
+  devices[device] = validated_on(devices, device) + 1;
   dirty_.insert(host);
 }
 

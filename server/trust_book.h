@@ -29,7 +29,8 @@ class TrustBook {
   // The most units that one of its devices had validated.
   std::uint64_t validated(HostId host) const;
 
-  // A result of it was validated by somebody trusted.
+  // A result of it was validated by somebody trusted. A device with another
+  // driver begins with half of what it had: drivers bring compilers.
   void count(HostId host, const ResultHeader& header);
   // It was false: all devices begin anew.
   void reset(HostId host);
@@ -37,10 +38,14 @@ class TrustBook {
 
  private:
   using Device = std::pair<std::string, std::uint32_t>;
+  using Devices = std::map<Device, std::uint64_t>;
+
+  static std::uint64_t validated_on(const Devices& devices,
+                                    const Device& device);
 
   Store& store_;
   TrustPolicy policy_;
-  std::map<HostId, std::map<Device, std::uint64_t>> records_;
+  std::map<HostId, Devices> records_;
   std::set<HostId> dirty_;
 };
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "workunits/device_text.h"
 #include "workunits/domain_hash.h"
 
 namespace quorate {
@@ -18,7 +19,6 @@ namespace {
 
 constexpr std::string_view kMagic = "QRTHEAD1";
 constexpr std::uint32_t kMaxDigests = 8;
-constexpr std::size_t kMaxDevice = 64;
 
 [[noreturn]] void reject(const std::string& why) {
   throw Error(ErrorKind::corrupt, "result header: " + why);
@@ -69,7 +69,7 @@ Claim get_claim(ByteReader& reader) {
 
 // A host chooses this text and people read it: printable ASCII.
 std::string get_device(ByteReader& reader) {
-  std::string device = reader.get_text(kMaxDevice);
+  std::string device = reader.get_text(kMaxDeviceText);
   if (!std::all_of(device.begin(), device.end(),
                    [](char c) { return c >= ' ' && c <= '~'; })) {
     reject("the device is not printable ASCII");

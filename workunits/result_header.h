@@ -41,7 +41,7 @@ struct ResultHeader {
   Hash workunit;
   PublicKey host;
   Claim claim;
-  std::string device;  // for example "cpu:avx512"
+  std::string device;  // device_text()
   std::uint32_t arithmetic = 0;
   Hash proof;  // shows that the host held the update: update_proof()
 };

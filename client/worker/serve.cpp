@@ -11,6 +11,7 @@
 #include "client/worker/job.h"
 #include "client/worker/pace.h"
 #include "client/worker/self_test.h"
+#include "workunits/device_text.h"
 
 namespace quorate::worker {
 namespace {
@@ -82,7 +83,10 @@ WorkerServer::WorkerServer(std::unique_ptr<Backend> backend,
 
 void WorkerServer::run() {
   require_exact(*backend_);
-  say(protocol::WorkerReady{backend_->device().name, kArithmeticVersion});
+  const DeviceInfo device = backend_->device();
+  say(protocol::WorkerReady{
+      device_text(device.name, device.model, device.driver),
+      kArithmeticVersion});
   while (std::optional<Received> received = inbox_.next()) answer(*received);
 }
 

@@ -14,8 +14,8 @@ GpuList list_cuda_devices() {
     for (const cuda::DeviceEntry& device : cuda::find_devices()) {
       std::string why = cuda::unfitness(device);
       if (why.empty()) {
-        list.devices.push_back(
-            {device.name, device.description, true, device.model});
+        list.devices.push_back({device.name, device.description, true,
+                                device.model, device.driver});
       } else {
         list.refused.push_back(fmt::format(
             "device \"{}\" ({}): {}", device.name, device.description, why));

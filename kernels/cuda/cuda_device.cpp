@@ -71,7 +71,7 @@ class Device final : public GpuDevice {
   Device& operator=(const Device&) = delete;
 
   DeviceInfo info() const override {
-    return {entry_.name, entry_.description, true, entry_.model};
+    return {entry_.name, entry_.description, true, entry_.model, entry_.driver};
   }
   std::uint32_t compute_units() const override { return entry_.compute_units; }
 
@@ -170,14 +170,14 @@ std::vector<DeviceEntry> find_devices() {
     cudaDeviceProp found{};
     check_call(cudaGetDeviceProperties(&found, i), device.name, "look at it");
     device.model = found.name;
+    device.driver =
+        fmt::format("CUDA {}.{}", driver / 1000, driver % 1000 / 10);
     device.capability = found.major * 10 + found.minor;
     device.compute_units =
         static_cast<std::uint32_t>(found.multiProcessorCount);
-    device.description =
-        fmt::format("{}, {} units, {:.1f} GiB, CUDA {}.{}", device.model,
-                    device.compute_units,
-                    static_cast<double>(found.totalGlobalMem) / (1 << 30),
-                    driver / 1000, driver % 1000 / 10);
+    device.description = fmt::format(
+        "{}, {} units, {:.1f} GiB, {}", device.model, device.compute_units,
+        static_cast<double>(found.totalGlobalMem) / (1 << 30), device.driver);
     devices.push_back(device);
   }
   return devices;

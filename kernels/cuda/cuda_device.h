@@ -13,6 +13,7 @@ struct DeviceEntry {
   int index = 0;
   std::string name;         // "cuda:0"
   std::string model;        // the maker's name for it
+  std::string driver;       // the CUDA version that it offers
   std::string description;  // for people
   std::uint32_t compute_units = 0;
   int capability = 0;  // 75 for 7.5

@@ -37,11 +37,11 @@ DeviceEntry describe(const Library& cl, cl_platform_id platform,
   DeviceEntry device;
   device.id = id;
   device.model = text(cl.clGetDeviceInfo, id, CL_DEVICE_NAME);
-  std::string driver = text(cl.clGetDeviceInfo, id, CL_DRIVER_VERSION);
+  device.driver = text(cl.clGetDeviceInfo, id, CL_DRIVER_VERSION);
   device.build = fmt::format(
       "{}\n{}\n{}\n{}",
       text(cl.clGetPlatformInfo, platform, CL_PLATFORM_VERSION), device.model,
-      text(cl.clGetDeviceInfo, id, CL_DEVICE_VERSION), driver);
+      text(cl.clGetDeviceInfo, id, CL_DEVICE_VERSION), device.driver);
   device.floats = info<cl_device_fp_config>(cl, id, CL_DEVICE_SINGLE_FP_CONFIG);
   auto type = info<cl_device_type>(cl, id, CL_DEVICE_TYPE);
   device.is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0;
@@ -57,7 +57,7 @@ DeviceEntry describe(const Library& cl, cl_platform_id platform,
   device.description = fmt::format(
       "{}, {} units, {:.1f} GiB, {} {}", device.model, device.compute_units,
       static_cast<double>(device.memory) / (1 << 30),
-      text(cl.clGetPlatformInfo, platform, CL_PLATFORM_NAME), driver);
+      text(cl.clGetPlatformInfo, platform, CL_PLATFORM_NAME), device.driver);
   return device;
 }
 

@@ -13,6 +13,7 @@ struct DeviceEntry {
   cl_device_id id = nullptr;
   std::string name;         // "opencl:0"
   std::string model;        // the maker's name for it
+  std::string driver;       // its version
   std::string description;  // for people
   std::string build;        // whatever a compiled program depends on
   cl_device_fp_config floats = 0;

@@ -22,8 +22,8 @@ GpuList list_opencl_devices() {
     for (const opencl::DeviceEntry& device : opencl::find_devices()) {
       std::string why = opencl::unfitness(device);
       if (why.empty()) {
-        list.devices.push_back(
-            {device.name, device.description, device.is_gpu, device.model});
+        list.devices.push_back({device.name, device.description, device.is_gpu,
+                                device.model, device.driver});
       } else {
         list.refused.push_back(refusal(device, why));
       }

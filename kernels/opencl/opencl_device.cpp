@@ -46,7 +46,8 @@ class Device final : public GpuDevice {
   Device& operator=(const Device&) = delete;
 
   DeviceInfo info() const override {
-    return {entry_.name, entry_.description, entry_.is_gpu, entry_.model};
+    return {entry_.name, entry_.description, entry_.is_gpu, entry_.model,
+            entry_.driver};
   }
   std::uint32_t compute_units() const override { return entry_.compute_units; }
 

@@ -295,6 +295,30 @@ TEST_CASE("what is validated for an open round is cancelled with its host") {
   check_ledger(project);
 }
 
+TEST_CASE("a device with another driver begins with half of its trust") {
+  ProjectFixture project(trusting(4, 0));
+  Volunteer ann = project.join();
+  auto on = [](const std::string& device) {
+    test::Forgery forgery;
+    forgery.header = [device](ResultHeader& header) { header.device = device; };
+    return forgery;
+  };
+  auto is_believed_on = [&](const std::string& device) {
+    Assignment assignment = project.take(ann);
+    project.report(ann, assignment, on(device));
+    const bool is_believed =
+        project.unit_of(assignment.result).state == WorkunitState::assimilated;
+    house_works(project);
+    return is_believed;
+  };
+  for (int i = 0; i < 4; ++i) work(project, ann, on("cuda:0 A100; CUDA 12"));
+  CHECK(is_believed_on("cuda:0 A100; CUDA 12"));
+  CHECK_FALSE(is_believed_on("cuda:1 A100; CUDA 13"));
+  CHECK_FALSE(is_believed_on("cuda:0 A100; CUDA 13"));  // 2, now 3
+  CHECK_FALSE(is_believed_on("cuda:0 A100; CUDA 13"));
+  CHECK(is_believed_on("cuda:0 A100; CUDA 13"));
+}
+
 TEST_CASE("who disagrees late with one that was believed has it rechecked") {
   ProjectFixture project(trusting(1, 0));
   Volunteer eve = project.join(), ann = project.join();
