@@ -34,6 +34,9 @@ class Case:
     units: int         # that it then does, some of them false
     expected: float    # share of attackers that are found
 
+    def total(self):
+        return self.honest_units + self.units
+
 
 NEW = Case("new, false in 1 of 20", 0.05, 0.05, 0, PROVEN_AFTER,
            1 - 0.95 ** PROVEN_AFTER)
@@ -45,15 +48,16 @@ PROVEN = Case("proven, false in 1 of 4, 1 of 5 checked", 0.25, 0.2,
 
 def one_run(stage, case):
     """The swarm's verdict once every attacker has left or was found."""
-    each = case.honest_units + case.units
+    each = case.total()
     project = Project(stage, lease=5, heartbeat=1, reservation=0.5,
                       trust_proven_after=PROVEN_AFTER,
                       trust_spot_check=case.check, trust_anchor="true",
                       trust_ban_after=3)
     project.add_glyphs(10240)
+    # Honest hosts, which never rest, compute more than their share.
     project.create_run("--dataset", "glyphs", "--model", "mlp:8", "--batch",
                        32, "--local-steps", 4, "--epochs",
-                       2 + (ATTACKERS + HONEST) * each // UNITS)
+                       2 + 2 * (ATTACKERS + HONEST) * each // UNITS)
     server = Server(project).start()
     swarm = Swarm(server, "random", HONEST, ATTACKERS,
                   ("--share", case.share, "--after", case.honest_units,
@@ -84,6 +88,8 @@ def bench_case(stage, case):
                "a found host's false update is in the model")
         expect(case.honest_units > 0 or verdict.assimilated == 0,
                "a new host's false update got in")
+        expect(min(verdict.unfound_units, default=case.total()) >=
+               case.total(), "the run ended before its attackers did")
         found += verdict.found
         assimilated += verdict.assimilated
         revoked += verdict.revoked

@@ -51,6 +51,7 @@ class Verdict:
     attackers: int = 0        # that falsified anything
     found: int = 0            # of them, watched or banned in the end
     found_after: list = dataclasses.field(default_factory=list)
+    unfound_units: list = dataclasses.field(default_factory=list)
     left_of_found: int = 0    # false updates of theirs in the final model
     left_of_others: int = 0
     honest_found: int = 0     # honest hosts watched or banned
@@ -107,6 +108,9 @@ def judge(project, swarm):
     verdict.found_after = [units_until(rows, host, time)
                            for host, time in found.items()
                            if host in attackers]
+    units_of = collections.Counter(line["host"] for line in reports)
+    verdict.unfound_units = [units_of[host]
+                             for host in attackers - found.keys()]
     verdict.honest_found = len(found.keys() - attackers)
     verdict.honest_invalid = sum(
         row["validate_state"] == "invalid" and row["host"] not in attackers
