@@ -79,7 +79,7 @@ HttpReply ProjectApi::send(const HttpRequest& request) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("{}: something else than the project answers "
                             "(HTTP status {}): does this network ask for a "
-                            "login? Trying again",
+                            "login?",
                             request.path, reply.status));
   }
   return reply;
@@ -144,7 +144,7 @@ protocol::SessionReply ProjectApi::open_session() {
     if (e.kind() == ErrorKind::unavailable) throw;
     throw Error(ErrorKind::unavailable,
                 fmt::format("open a session: {}: is another project served at "
-                            "this address? Trying again",
+                            "this address?",
                             e.what()));
   }
 }
