@@ -163,19 +163,26 @@ TEST_CASE("whoever comes first after a restart is not chosen by that") {
 TEST_CASE("the end of its round does not save a liar from a check") {
   ProjectOptions options = trusting(1, 1);
   options.rule = "diloco";
-  options.round_units = 2;
+  options.round_units = 3;
   ProjectFixture project(options);
-  Volunteer ann = project.join(), eve = project.join();
+  Volunteer ann = project.join(), bob = project.join(), eve = project.join();
   become_proven(project, ann);
+  become_proven(project, bob);
   become_proven(project, eve);
-  Assignment anns = project.take(ann), hers = project.take(eve);
-  Assignment more = project.take(ann);
+  const Assignment anns = project.take(ann), bobs = project.take(bob);
+  Assignment hers = project.take(eve);
   project.report(eve, hers, lie());
-  REQUIRE(project.unit_of(hers.result).check == UnitCheck::spot);
   project.report(ann, anns);
-  project.report(ann, more);
+  project.report(bob, bobs);
+  // The house's first two; with them the round is complete.
+  for (const Assignment& one : {anns, bobs}) {
+    Assignment check = project.take_as_house();
+    REQUIRE(project.unit_of(check.result).id == project.unit_of(one.result).id);
+    project.report(project.house(), check);
+  }
+  REQUIRE(project.run().model.version() == 1);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::open);
   house_works(project);
-  CHECK(project.run().model.version() > 0);
   CHECK(project.result(hers.result).validate_state == ValidateState::invalid);
   CHECK(project.host(eve).false_results == 1);
   check_ledger(project);
