@@ -218,15 +218,12 @@ void Assimilator::finish_if_done(TrainingRun& training) {
   }
 }
 
-void Assimilator::cancel_live_units(const TrainingRun& training) {
-  for (WorkunitState live_state :
-       {WorkunitState::open, WorkunitState::validated}) {
-    for (LiveUnit* live : units_in(training, live_state)) {
-      WorkunitId id = live->unit.id;
-      transitioner_.cancel(*live);
-      transitioner_.pass(id);
-    }
-  }
+std::vector<LiveUnit*> Assimilator::live_units(const TrainingRun& training) {
+  std::vector<LiveUnit*> live = units_in(training, WorkunitState::open);
+  std::vector<LiveUnit*> validated =
+      units_in(training, WorkunitState::validated);
+  live.insert(live.end(), validated.begin(), validated.end());
+  return live;
 }
 
 void Assimilator::revoke(TrainingRun& training, Revoked entry,
@@ -238,13 +235,17 @@ void Assimilator::revoke(TrainingRun& training, Revoked entry,
   rebuilt.revoke(entry);
   training.model = std::move(rebuilt);
   append(training, std::move(entry));
-  cancel_live_units(training);
+  for (LiveUnit* live : live_units(training)) transitioner_.close(*live);
   if (training.rule->in_rounds()) open_next_round(training);
   publish(training);
 }
 
 void Assimilator::end(TrainingRun& training, RunState state) {
-  cancel_live_units(training);
+  for (LiveUnit* live : live_units(training)) {
+    WorkunitId id = live->unit.id;
+    transitioner_.cancel(*live);
+    transitioner_.pass(id);
+  }
   publish(training);
   append(training,
          RunEnded{std::string(name_of(state)), training.model.version(),

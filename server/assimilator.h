@@ -72,7 +72,7 @@ class Assimilator {
   void publish_if_due(TrainingRun& training);
   void publish(TrainingRun& training);
   void append(TrainingRun& training, LedgerBody body);
-  void cancel_live_units(const TrainingRun& training);
+  std::vector<LiveUnit*> live_units(const TrainingRun& training);
   bool has_live_units(const TrainingRun& training);
 
   ProjectState& state_;

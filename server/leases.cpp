@@ -54,12 +54,12 @@ const std::set<ResultId>& Reservations::kept_for(HostId host) const {
   return found == by_host_.end() ? kNone : found->second;
 }
 
-std::vector<ResultId> Reservations::take_expired(Instant now) {
-  std::vector<ResultId> expired;
+std::vector<Reservations::Expired> Reservations::take_expired(Instant now) {
+  std::vector<Expired> expired;
   for (const auto& [result, kept] : kept_) {
-    if (kept.until <= now) expired.push_back(result);
+    if (kept.until <= now) expired.push_back({result, kept.host != kNobody});
   }
-  for (ResultId result : expired) end(result);
+  for (const Expired& one : expired) end(one.result);
   return expired;
 }
 

@@ -48,8 +48,12 @@ class Reservations {
   // Oldest first.
   const std::set<ResultId>& kept_for(HostId host) const;
   const std::set<ResultId>& anybodys() const { return kept_for(kAnybody); }
-  // Takes out and returns those whose host did not come in time.
-  std::vector<ResultId> take_expired(Instant now);
+  // Takes out and returns those whose time is over.
+  struct Expired {
+    ResultId result;
+    bool was_drawn;  // its host did not come; else nobody might have it
+  };
+  std::vector<Expired> take_expired(Instant now);
 
  private:
   static constexpr HostId kAnybody = 0;

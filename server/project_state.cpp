@@ -121,8 +121,8 @@ bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {
   if (block.empty() || !settings.trust_distinct_addresses) return true;
   return std::none_of(
       live.results.begin(), live.results.end(), [&](const Result& result) {
-        const bool is_lost = result.outcome == ResultOutcome::no_reply ||
-                             result.outcome == ResultOutcome::didnt_need;
+        // One whose lease ran out may report all the same.
+        const bool is_lost = result.outcome == ResultOutcome::didnt_need;
         const HostId other = result.host != 0
                                  ? result.host
                                  : reservations.host(result.id).value_or(0);

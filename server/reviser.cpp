@@ -1,11 +1,11 @@
 #include "server/reviser.h"
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "server/ledger_reader.h"
 #include "validator/replay.h"
 #include "workunits/safetensors.h"
@@ -57,42 +57,65 @@ void Reviser::stop() {
 
 void Reviser::pass() {
   if (!thread_ || is_busy_ || state_.clock.now() < not_before_) return;
-  for (auto& [key, training] : state_.runs) {
+  std::vector<RevisionStep> waiting;
+  for (const auto& [key, training] : state_.runs) {
     if (!training.is_active() || !training.is_loaded) continue;
-    if (Recheck order = recheck_of(training); !order.units.empty()) {
-      begin(key, [this, order = std::move(order)] { recheck(order); });
-      return;
-    }
+    if (has_recheck(training)) waiting.push_back({key, RevisionKind::recheck});
     if (!training.to_revoke.empty()) {
-      training.is_revising = true;
-      begin(key, [this, order = revision_of(training)] { revise(order); });
-      return;
+      waiting.push_back({key, RevisionKind::revoke});
     }
+  }
+  const std::optional<RevisionStep> step = next_step(waiting, last_);
+  if (step) begin(*step);
+}
+
+void Reviser::begin(const RevisionStep& step) {
+  last_ = step;
+  is_busy_ = true;
+  TrainingRun& training = state_.run(step.run);
+  if (step.kind == RevisionKind::recheck) {
+    work(step.run, [this, order = recheck_of(training)] { recheck(order); });
+  } else {
+    training.is_revising = true;
+    work(step.run, [this, order = revision_of(training)] { revise(order); });
   }
 }
 
-template <class Work>
-void Reviser::begin(RunKey run, Work work) {
-  is_busy_ = true;
-  thread_->post([this, run, work = std::move(work)] {
-    Seconds pause = kBetween;
+void Reviser::work(RunKey run, std::function<void()> what) {
+  thread_->post([this, run, what = std::move(what)] {
+    std::string failure;
     try {
-      work();
+      what();
     } catch (const Enough&) {
     } catch (const std::exception& error) {
-      pause = kAfterFailure;
-      log_error("revision_failed", {{"run", run}, {"why", error.what()}});
+      failure = error.what();
     }
-    post_([this, run, pause] {
-      state_.run(run).is_revising = false;
-      is_busy_ = false;
-      not_before_ = state_.clock.now() + pause;
-    });
+    post_([this, run, failure] { end(run, failure); });
   });
+}
+
+void Reviser::end(RunKey run, const std::string& failure) {
+  state_.run(run).is_revising = false;
+  is_busy_ = false;
+  not_before_ =
+      state_.clock.now() + (failure.empty() ? kBetween : kAfterFailure);
+  if (failure.empty() || failure == failure_) return;
+  failure_ = failure;  // once, not every time that it is tried again
+  state_.record("revision_failed", run, 0,
+                failure + "; it is tried again until it can be done");
 }
 
 void Reviser::expect_going_on() const {
   if (is_stopping_) throw Enough();
+}
+
+bool Reviser::has_recheck(const TrainingRun& training) const {
+  return std::any_of(training.to_recheck.begin(), training.to_recheck.end(),
+                     [&](WorkunitId id) {
+                       // Of an open round: not in the ledger yet.
+                       return state_.store.workunit(id).value().state ==
+                              WorkunitState::assimilated;
+                     });
 }
 
 Reviser::Recheck Reviser::recheck_of(const TrainingRun& training) {
@@ -100,7 +123,6 @@ Reviser::Recheck Reviser::recheck_of(const TrainingRun& training) {
   order.run = training.run.key;
   for (WorkunitId id : training.to_recheck) {
     Workunit unit = state_.store.workunit(id).value();
-    // Of an open round: not in the ledger yet.
     if (unit.state != WorkunitState::assimilated) continue;
     Result result = state_.store.result(unit.canonical_result).value();
     order.units[result.id] = {id,

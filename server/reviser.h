@@ -21,6 +21,7 @@
 #include "server/job_thread.h"
 #include "server/project_state.h"
 #include "server/recomputer.h"
+#include "server/revision_order.h"
 
 namespace quorate {
 
@@ -53,6 +54,7 @@ class Reviser {
     std::uint64_t entries = 0;  // of the ledger when it began
   };
 
+  bool has_recheck(const TrainingRun& training) const;
   Recheck recheck_of(const TrainingRun& training);
   Revision revision_of(const TrainingRun& training);
   void recheck(const Recheck& order);
@@ -60,8 +62,9 @@ class Reviser {
   // The writer's thread again.
   void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
   void store_revision(const Revision& order, ModelState rebuilt);
-  template <class Work>
-  void begin(RunKey run, Work work);
+  void begin(const RevisionStep& step);
+  void work(RunKey run, std::function<void()> what);
+  void end(RunKey run, const std::string& failure);
   void expect_going_on() const;
 
   ProjectState& state_;
@@ -73,6 +76,8 @@ class Reviser {
   std::atomic<bool> is_stopping_{false};
   bool is_busy_ = false;
   Instant not_before_{};
+  std::optional<RevisionStep> last_;
+  std::string failure_;  // that was recorded last
 };
 
 }  // namespace quorate

@@ -189,9 +189,11 @@ Result* Scheduler::unsent_for(const Host& host,
        {&reservations.kept_for(host.id), &reservations.anybodys()}) {
     if (Result* result = first_of(*unsent, suits_host)) return result;
   }
-  return first_of(reservations.anybodys(), [&](const LiveUnit& live, ResultId) {
-    return may_take_again(live, host, request);
-  });
+  return first_of(reservations.anybodys(),
+                  [&](const LiveUnit& live, ResultId id) {
+                    return may_take_again(live, host, request) &&
+                           !has_volunteer_for(live, wants_anchor(live, id));
+                  });
 }
 
 template <class Suits>
@@ -209,12 +211,17 @@ Result* Scheduler::first_of(const std::set<ResultId>& unsent, Suits suits) {
 // nobody else: the unit must not wait for a stranger for ever.
 bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
                                const protocol::WorkRequest& request) const {
-  if (!suits_again(live.results, host.user_id)) return false;
+  const bool has_lost_one = std::any_of(
+      live.results.begin(), live.results.end(), [&](const Result& result) {
+        return result.user == host.user_id &&
+               result.outcome == ResultOutcome::no_reply;
+      });
+  if (!has_lost_one || !suits_again(live.results, host.user_id)) return false;
   bool computes_still = std::any_of(
       live.results.begin(), live.results.end(), [&](const Result& result) {
         return result.host == host.id && holds(request, result.id);
       });
-  return !computes_still && !has_volunteer_for(live);
+  return !computes_still;
 }
 
 LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {
@@ -287,6 +294,18 @@ bool Scheduler::is_witness(const LiveUnit& live) const {
   return has_uploader;
 }
 
+// A host is proven by its best device; what it reports, by the one that
+// computed it.
+bool Scheduler::is_of_anchor(const Result& result) const {
+  if (result.server_state == ServerState::in_progress) {
+    return state_.is_anchor(result.host);
+  }
+  return result.outcome == ResultOutcome::success &&
+         state_.trust.standing(state_.hosts.hosts().at(result.host),
+                               decode_result_header(result.header.bytes)) ==
+             Standing::proven;
+}
+
 // Whether this result has to be an anchor's: none of the unit's others is, and
 // no other is still to be drawn.
 bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
@@ -297,10 +316,8 @@ bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
     if (other.id == result) continue;
     is_only_one = false;
     std::optional<HostId> kept = state_.reservations.host(other.id);
-    const bool is_there = other.outcome == ResultOutcome::success ||
-                          other.server_state == ServerState::in_progress;
     if (kept && state_.is_anchor(*kept)) others_have_it = true;
-    if (is_there && state_.is_anchor(other.host)) others_have_it = true;
+    if (is_of_anchor(other)) others_have_it = true;
   }
   // The first result of a unit is anybody's: its partners are drawn later.
   return !others_have_it && !is_only_one;
@@ -372,10 +389,11 @@ void Scheduler::serve_each_waiting() {
 
 void Scheduler::tick() {
   Instant now = state_.clock.now();
-  for (ResultId id : state_.reservations.take_expired(now)) {
+  for (const auto& [id, was_drawn] : state_.reservations.take_expired(now)) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     if (live == nullptr) continue;
-    if (wants_anchor(*live, id) && state_.settings.house_workers > 0) {
+    const bool has_house = state_.settings.house_workers > 0;
+    if (was_drawn && has_house && wants_anchor(*live, id)) {
       state_.reservations.release(id);
       wants_house(live->unit.id);
     } else {

@@ -27,6 +27,11 @@ bool has_in_progress(const LiveUnit& live) {
 // How often a house worker may fail at a check before the unit goes on without.
 constexpr std::uint32_t kMostHouseErrors = 3;
 
+// Whether somebody's honesty is in question.
+bool is_to_be_judged(const LiveUnit& live, const QuorumDecision& decision) {
+  return live.unit.check == UnitCheck::spot || decision.is_disputed;
+}
+
 bool is_answer_of_house(const Result& result) {
   return result.user == kHouseUser && result.outcome == ResultOutcome::success;
 }
@@ -144,14 +149,14 @@ void Transitioner::advance_open(LiveUnit& live) {
     begin_check(live);
     decision = decide(live);
   }
-  if (decision.decided() && needs_house(live, decision)) {
+  if (needs_house(live, decision)) {
     ask_house(live);
   } else if (decision.decided()) {
     state_.open_results.forget_witnesses(live.unit.object);
     validation_.apply(live, decision);
     take_back_unsent(live);
     note_failed_check(live);
-  } else if (is_late(live)) {
+  } else if (is_late(state_, live)) {
     if (!has_in_progress(live)) cancel(live);
   } else {
     replicate(live, decision);
@@ -195,13 +200,15 @@ void Transitioner::begin_check(LiveUnit& live) {
   state_.feeder.save(live);
 }
 
-// A drawn check; and that training diverged stops the run, so volunteers' word
-// is not enough for it where there is another.
+// A drawn check; members that disagree, even if one side is enough for a
+// quorum; and that training diverged stops the run, so volunteers' word is not
+// enough for it where there is another.
 bool Transitioner::needs_house(LiveUnit& live, const QuorumDecision& decision) {
   if (state_.settings.house_workers == 0) return false;
   const bool is_wanted =
-      live.unit.check == UnitCheck::spot ||
-      live.find(decision.canonical)->computed == ComputeOutcome::diverged;
+      is_to_be_judged(live, decision) ||
+      (decision.decided() &&
+       live.find(decision.canonical)->computed == ComputeOutcome::diverged);
   return is_wanted &&
          count_instances(live.results).house_errors < kMostHouseErrors &&
          std::none_of(live.results.begin(), live.results.end(),
@@ -285,20 +292,33 @@ void Transitioner::judge_late_results(LiveUnit& live) {
   }
 }
 
-bool Transitioner::is_late(const LiveUnit& live) {
-  const TrainingRun& training = state_.run(live.unit.run);
-  return training.rule->in_rounds() && live.unit.round < training.cursor.round;
-}
-
 void Transitioner::close_late(LiveUnit& live) {
-  // Too late for the model, but whether its host was honest is still to be
-  // found.
-  if (live.unit.check == UnitCheck::spot) return;
+  // Without a house worker a volunteer does the check.
+  if (only_judges(live) || live.unit.check == UnitCheck::spot) return;
   take_back_unsent(live);
   bool has_report = !replicas_of(state_, live).empty();
   if (has_report && has_in_progress(live)) return;  // may still be credited
   cancel(live);
   drop_if_done(live);
+}
+
+void Transitioner::close(LiveUnit& live) {
+  if (only_judges(live)) return;
+  cancel(live);
+  drop_if_done(live);
+}
+
+bool Transitioner::only_judges(LiveUnit& live) {
+  const bool is_open = live.unit.state == WorkunitState::open;
+  if (!is_open || state_.settings.house_workers == 0 ||
+      !is_to_be_judged(live, decide(live))) {
+    return false;
+  }
+  live.unit.is_late = true;
+  state_.feeder.save(live);
+  take_back_unsent(live);
+  advance(live);
+  return true;
 }
 
 void Transitioner::cancel(LiveUnit& live) {

@@ -36,8 +36,13 @@ class Transitioner {
   void pass_all();
 
   // A unit whose round has closed without it: with a report it may still be
-  // credited, else its results are taken back.
+  // credited, else its results are taken back. Here and in the two below `live`
+  // may be gone afterwards.
   void close_late(LiveUnit& live);
+  // A unit of a branch of the model that was left. Where a check is open or
+  // members disagree, it goes on: not for the model, but to find who was false.
+  void close(LiveUnit& live);
+  // The run has ended.
   void cancel(LiveUnit& live);
 
   // Validation is somebody else's job, or done by hand: on_reported() only
@@ -61,7 +66,7 @@ class Transitioner {
                  const std::string& reason);
   void take_back_unsent(LiveUnit& live);
   void judge_late_results(LiveUnit& live);
-  bool is_late(const LiveUnit& live);
+  bool only_judges(LiveUnit& live);
   void drop_if_done(LiveUnit& live);
   void drop_cancelled();
 

@@ -57,6 +57,13 @@ bool may_count(const Result& result) {
           result.validate_state == ValidateState::inconclusive);
 }
 
+bool is_late(const ProjectState& state, const LiveUnit& live) {
+  const TrainingRun& training = state.runs.at(live.unit.run);
+  const bool has_round_closed =
+      training.rule->in_rounds() && live.unit.round < training.cursor.round;
+  return has_round_closed || live.unit.is_late;
+}
+
 std::vector<Replica> replicas_of(const ProjectState& state,
                                  const LiveUnit& live) {
   std::vector<Replica> replicas;
@@ -88,14 +95,13 @@ void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
   const Result& canonical = *live.find(decision.canonical);
   live.unit.canonical_result = canonical.id;
   TrainingRun& training = state_.run(live.unit.run);
-  bool is_late =
-      training.rule->in_rounds() && live.unit.round < training.cursor.round;
-  if (canonical.computed == ComputeOutcome::diverged) {
+  if (is_late(state_, live)) {
+    live.unit.state = WorkunitState::credited;
+  } else if (canonical.computed == ComputeOutcome::diverged) {
     live.unit.state = WorkunitState::diverged;
     training.diverged_unit = live.unit.unit_index;
   } else {
-    live.unit.state =
-        is_late ? WorkunitState::credited : WorkunitState::validated;
+    live.unit.state = WorkunitState::validated;
   }
   for (const Replica& replica : replicas_of(state_, live)) {
     live.find(replica.id)->was_anchor = replica.anchor;
@@ -142,7 +148,13 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
   const bool agrees = canonical != nullptr && result.claim == canonical->claim;
   // An agreeing one whose proof could not be checked has shown nothing.
   const bool has_proof = result.validate_state == ValidateState::init;
-  if (canonical == nullptr || (agrees && !has_proof)) {
+  const bool is_known_false = live.unit.check == UnitCheck::unsound ||
+                              live.unit.check == UnitCheck::revoked;
+  if (agrees && is_known_false) {
+    reject_false(
+        live, result,
+        fmt::format("agrees with result {}, which was false", canonical->id));
+  } else if (canonical == nullptr || (agrees && !has_proof)) {
     result.validate_state = ValidateState::too_late;
     state_.feeder.save(result);
   } else if (agrees) {

@@ -37,6 +37,9 @@ class Validation {
 // Reported, screened and not yet judged; inconclusive is a witness whose proof
 // waits for the payload.
 bool may_count(const Result& result);
+// Of an open unit: its results may be credited and judged, its update will not
+// be part of the model.
+bool is_late(const ProjectState& state, const LiveUnit& live);
 // The results of a unit that may make a quorum: reported, screened and not yet
 // judged, oldest first.
 std::vector<Replica> replicas_of(const ProjectState& state,

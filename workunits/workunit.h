@@ -98,6 +98,8 @@ struct Workunit {
   ResultId canonical_result = 0;
   Millis created = 0;
   UnitCheck check = UnitCheck::none;
+  // Too late for the model; it goes on to find who was honest.
+  bool is_late = false;
 };
 
 // BOINC's RESULT_SERVER_STATE.

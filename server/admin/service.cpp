@@ -237,6 +237,7 @@ json AdminService::call(const std::string& name, const json& arguments) {
       project_.daemons().settle();
     }
     project_.state().hosts.flush();
+    project_.state().trust.flush();
   });
   return reply;
 }

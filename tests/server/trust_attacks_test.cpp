@@ -7,43 +7,17 @@
 namespace quorate {
 namespace {
 
+using test::become_proven;
 using test::check_ledger;
 using test::Forgery;
 using test::house_works;
+using test::late_unit;
+using test::LateUnit;
 using test::lie;
 using test::ProjectFixture;
 using test::ProjectOptions;
 using test::trusting;
 using test::Volunteer;
-
-void become_proven(ProjectFixture& project, const Volunteer& who) {
-  project.job([&] {
-    Consequences(project.state())
-        .trust(*project.state().hosts.host(who.host), "for this test");
-  });
-  REQUIRE(project.state().trust.standing(project.host(who)) ==
-          Standing::proven);
-}
-
-// Two proven hosts on one unit: the first was silent for a lease and reports
-// late, honestly; the second still computes.
-struct LateUnit {
-  Assignment first, second;
-};
-LateUnit late_unit(ProjectFixture& project, const Volunteer& slow,
-                   const Volunteer& other) {
-  LateUnit unit;
-  unit.first = project.take(slow);
-  project.pass(Seconds(15));
-  project.heartbeat(other, {});
-  project.pass(Seconds(10));
-  project.heartbeat(other, {});
-  unit.second = project.take(other);
-  REQUIRE(project.unit_of(unit.first.result).id ==
-          project.unit_of(unit.second.result).id);
-  project.report(slow, unit.first);
-  return unit;
-}
 
 }  // namespace
 

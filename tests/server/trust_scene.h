@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <doctest/doctest.h>
+
 #include "tests/server/project_fixture.h"
 
 namespace quorate::test {
@@ -29,6 +31,35 @@ inline void house_works(ProjectFixture& project) {
         [&] { assignment = project.daemons().scheduler.work_for_house(); });
     if (assignment) project.report(project.house(), *assignment);
   } while (assignment);
+}
+
+inline void become_proven(ProjectFixture& project, const Volunteer& who) {
+  project.job([&] {
+    Consequences(project.state())
+        .trust(*project.state().hosts.host(who.host), "for this test");
+  });
+  REQUIRE(project.state().trust.standing(project.host(who)) ==
+          Standing::proven);
+}
+
+// Two proven hosts on one unit: the first was silent for a lease and reports
+// late; the second still computes.
+struct LateUnit {
+  Assignment first, second;
+};
+inline LateUnit late_unit(ProjectFixture& project, const Volunteer& slow,
+                          const Volunteer& other, const Forgery& forgery = {}) {
+  LateUnit unit;
+  unit.first = project.take(slow);
+  project.pass(Seconds(15));
+  project.heartbeat(other, {});
+  project.pass(Seconds(10));
+  project.heartbeat(other, {});
+  unit.second = project.take(other);
+  REQUIRE(project.unit_of(unit.first.result).id ==
+          project.unit_of(unit.second.result).id);
+  project.report(slow, unit.first, forgery);
+  return unit;
 }
 
 }  // namespace quorate::test

@@ -318,10 +318,16 @@ CREATE TABLE device_records (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
+// See Workunit::is_late.
+constexpr const char* kLateUnits = R"sql(
+ALTER TABLE workunits ADD COLUMN is_late INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {kFirstSchema, kHostShares,   kSealedTasks,
-                               kOptimizers,  kMicroBatches, kTrust};
+                               kOptimizers,  kMicroBatches, kTrust,
+                               kLateUnits};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

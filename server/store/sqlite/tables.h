@@ -170,6 +170,7 @@ struct Table<Workunit> {
     column("canonical_result", Reference{row.canonical_result});
     column("created", row.created);
     column("check_state", row.check);
+    column("is_late", row.is_late);
   }
 };
 

@@ -142,13 +142,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 6);
-  before[kVersionOffset + 2] = 1;  // version 262
+  REQUIRE(before.at(kVersionOffset + 3) == 7);
+  before[kVersionOffset + 2] = 1;  // version 263
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("262") != std::string::npos);
+  CHECK(std::string(error.what()).find("263") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -209,6 +209,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE hosts DROP COLUMN mark_reason; "
         "ALTER TABLE hosts DROP COLUMN false_results; "
         "ALTER TABLE workunits DROP COLUMN check_state; "
+        "ALTER TABLE workunits DROP COLUMN is_late; "
         "ALTER TABLE results DROP COLUMN is_witness; "
         "ALTER TABLE results DROP COLUMN was_anchor; "
         "PRAGMA user_version = 1");

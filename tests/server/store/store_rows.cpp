@@ -109,7 +109,8 @@ Workunit sample_workunit(std::uint8_t n, RunKey run) {
           .max_error_results = small(n, 7),
           .max_total_results = small(n, 8),
           .created = 500 + n,
-          .check = n % 2 == 0 ? UnitCheck::spot : UnitCheck::sound};
+          .check = n % 2 == 0 ? UnitCheck::spot : UnitCheck::sound,
+          .is_late = n % 2 == 1};
 }
 
 Result sample_result(std::uint8_t n, const Workunit& workunit) {
@@ -203,10 +204,10 @@ bool same(const Workunit& a, const Workunit& b) {
   auto fields = [](const Workunit& row) {
     const auto& [id, run, index, object, snapshot, shard, version, round, epoch,
                  samples, operations, quorum, target, errors, total, state,
-                 canonical, created, check] = row;
+                 canonical, created, check, late] = row;
     return std::tie(id, run, index, object, snapshot, shard, version, round,
                     epoch, samples, operations, quorum, target, errors, total,
-                    state, canonical, created, check);
+                    state, canonical, created, check, late);
   };
   return fields(a) == fields(b);
 }
