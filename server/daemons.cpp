@@ -86,6 +86,7 @@ void Daemons::start() {
     protocol::WorkerOptions options;
     options.program = protocol::find_worker_program();
     options.threads = state_.settings.house_threads;
+    options.device = state_.settings.house_device;
     options.niceness = kHouseNiceness;
     HouseCallbacks callbacks;
     callbacks.next_unit = [this] { return next_house_unit(); };

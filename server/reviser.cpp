@@ -24,6 +24,7 @@ protocol::WorkerOptions worker_options(const ServerSettings& settings) {
   protocol::WorkerOptions options;
   options.program = protocol::find_worker_program();
   options.threads = settings.house_threads;
+  options.device = settings.house_device;
   options.niceness = kNiceness;
   return options;
 }

@@ -187,6 +187,10 @@ std::vector<Entry> entries() {
              "ties, and compute when nobody else does."),
       number("house_threads", &S::house_threads, 1, 256,
              "Threads of each house worker."),
+      text("house_device", &S::house_device,
+           "What house workers compute on, as quorate-worker --list-devices "
+           "names it: their speed should be trust_spot_check times that of all "
+           "volunteers, or more."),
       seconds("evaluate_every", &S::evaluate_every, 0, 86400,
               "A version is evaluated when this time has passed since the one "
               "before, and so many versions as evaluate_every_versions says."),

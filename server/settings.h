@@ -53,6 +53,7 @@ struct ServerSettings {
 
   std::uint32_t house_workers = 1;
   std::uint32_t house_threads = 1;
+  std::string house_device = "cpu";
   // A version is published and evaluated when both have passed since the last.
   Seconds evaluate_every{2};
   std::uint32_t evaluate_every_versions = 10;

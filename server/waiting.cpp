@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "server/matching.h"
+#include "server/work_generator.h"
 
 namespace quorate {
 namespace {
@@ -44,6 +45,28 @@ std::size_t unsent_results(const LiveUnit& live) {
       }));
 }
 
+// Reported, and nobody but a house worker can bring it on.
+bool waits_for_house(const LiveUnit& live) {
+  bool has_report = false;
+  for (const Result& result : live.results) {
+    const bool is_volunteers = result.user != kHouseUser;
+    if (result.server_state == ServerState::in_progress && is_volunteers) {
+      return false;
+    }
+    has_report |= result.outcome == ResultOutcome::success;
+  }
+  return has_report;
+}
+
+std::size_t waiting_for_house(const ProjectState& state,
+                              const std::set<WorkunitId>& open) {
+  if (open.size() < most_open_units(state.active_hosts().size())) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(open.begin(), open.end(), [&](WorkunitId id) {
+        return waits_for_house(state.feeder.units().at(id));
+      }));
+}
+
 std::string counted(std::size_t count, const char* one, const char* many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
@@ -55,11 +78,16 @@ WaitingRun waiting_run(const ProjectState& state, const TrainingRun& training) {
   run.is_served = state.is_served;
   run.has_house_worker = state.settings.house_workers > 0;
   run.quorum = training.run.quorum;
-  if (!run.is_served || run.has_house_worker) return run;
+  if (!run.is_served) return run;
+  const std::set<WorkunitId>& open =
+      state.feeder.units_in(training.run.key, WorkunitState::open);
+  if (run.has_house_worker) {
+    run.for_house = waiting_for_house(state, open);
+    return run;
+  }
   std::set<UserId> users = active_users(state);
   run.users = users.size();
-  for (WorkunitId id :
-       state.feeder.units_in(training.run.key, WorkunitState::open)) {
+  for (WorkunitId id : open) {
     const LiveUnit& live = state.feeder.units().at(id);
     const bool is_waiting_for_proof = wants_anchor(state, live, users);
     if (has_taker(live, users) && !is_waiting_for_proof) continue;
@@ -71,6 +99,13 @@ WaitingRun waiting_run(const ProjectState& state, const TrainingRun& training) {
 
 std::string why_it_waits(const WaitingRun& run) {
   if (!run.is_served) return "waits: no server runs; start `quorate serve`";
+  if (run.for_house > 0) {
+    return fmt::format(
+        "waits: {} for a house worker: more of them, or faster ones "
+        "(house_workers, house_threads, house_device in quorate.toml), or "
+        "fewer checks (trust_spot_check)",
+        counted(run.for_house, "unit waits", "units wait"));
+  }
   if (run.has_house_worker) return "";
   if (run.users == 0) {
     return fmt::format("waits: no volunteer is there{}, and no house worker",

@@ -16,6 +16,9 @@ struct WaitingRun {
   std::size_t stuck = 0;  // unsent results that none of them may compute
   // Some of those could, were one of their hosts proven.
   bool wants_anchor = false;
+  // No more units are made before some are closed, and this many wait for a
+  // house worker.
+  std::size_t for_house = 0;
 };
 
 // Of a run that is running. Used by the writer's thread only.

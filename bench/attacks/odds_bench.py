@@ -5,7 +5,8 @@ Fifty runs of training with real hosts (bench-attack-hosts): in 25 of them new
 hosts are false in one unit of twenty, in 25 hosts that were proven first are
 false in one of four and one unit of five is checked. Each attacker leaves after
 a fixed number of units. The shares that were found are compared with the
-formulas of docs/validation.md at 99 % confidence.
+formulas of docs/validation.md at 99 % confidence; of proven hosts also the share
+of false results without a partner that were checked.
 """
 
 import dataclasses
@@ -69,17 +70,17 @@ def one_run(stage, case):
     return verdict
 
 
-def judge_case(case, found, hosts):
-    share = found / hosts
-    deviation = math.sqrt(case.expected * (1 - case.expected) / hosts)
-    print(f"{case.name}: {found} of {hosts} hosts found in {case.units} units: "
-          f"{share:.3f}, expected {case.expected:.3f} +- "
-          f"{CONFIDENCE * deviation:.3f}", flush=True)
-    return abs(share - case.expected) <= CONFIDENCE * deviation
+def judge_share(what, count, trials, expected):
+    """Prints a share beside what it should be; its distance in deviations."""
+    share = count / trials
+    deviation = math.sqrt(expected * (1 - expected) / trials)
+    print(f"  {what}: {count} of {trials}: {share:.3f}, expected "
+          f"{expected:.3f} +- {CONFIDENCE * deviation:.3f}", flush=True)
+    return (share - expected) / deviation
 
 
 def bench_case(stage, case):
-    found = assimilated = revoked = 0
+    found = assimilated = revoked = on_word = caught = 0
     for _ in range(RUNS):
         stage.begin_anew()
         verdict = one_run(stage, case)
@@ -93,9 +94,19 @@ def bench_case(stage, case):
         found += verdict.found
         assimilated += verdict.assimilated
         revoked += verdict.revoked
+        on_word += verdict.on_word
+        caught += verdict.on_word_caught
     print(f"  {assimilated} false updates got in, {revoked} revoked")
-    expect(judge_case(case, found, RUNS * ATTACKERS),
-           "not as often as the formula says")
+    distance = judge_share(f"hosts found in {case.units} units", found,
+                           RUNS * ATTACKERS, case.expected)
+    expect(distance >= -CONFIDENCE, "fewer hosts found than the formula says")
+    if case.honest_units == 0:
+        expect(distance <= CONFIDENCE, "more than the formula says")
+    else:
+        # Some of their units have partners, who always show a lie.
+        distance = judge_share("false results on their word that were checked",
+                               caught, on_word, case.check)
+        expect(abs(distance) <= CONFIDENCE, "not as often as the setting says")
     return f"{case.name}: {RUNS} runs"
 
 

@@ -52,6 +52,8 @@ class Verdict:
     found: int = 0            # of them, watched or banned in the end
     found_after: list = dataclasses.field(default_factory=list)
     unfound_units: list = dataclasses.field(default_factory=list)
+    on_word: int = 0          # false results of proven hosts without a partner
+    on_word_caught: int = 0   # of them, checked before they were assimilated
     left_of_found: int = 0    # false updates of theirs in the final model
     left_of_others: int = 0
     honest_found: int = 0     # honest hosts watched or banned
@@ -95,6 +97,10 @@ def judge(project, swarm):
                 if entry["result"] in false_results or entry["update"] !=
                 honest_update.get(entry["workunit"], entry["update"])]
     verdict.assimilated = len(in_model)
+    on_word = false_results & results_on_word(project)
+    verdict.on_word = len(on_word)
+    verdict.on_word_caught = len(
+        on_word - {entry["result"] for entry in entries})
     left = [entry for entry in in_model if entry["result"] not in revoked]
     verdict.revoked = len(in_model) - len(left)
     found = times_found(project)
@@ -122,11 +128,26 @@ def judge(project, swarm):
     return verdict
 
 
+def open_store(project):
+    return contextlib.closing(sqlite3.connect(
+        f"file:{project.folder}/db/quorate.sqlite?mode=ro", uri=True))
+
+
+def results_on_word(project):
+    """Ids of volunteers' results that were decided (valid or
+    invalid) when their host was proven, in units that no other user reported.
+    User 1 is the house."""
+    with open_store(project) as store:
+        return {result for result, in store.execute(
+            "SELECT id FROM results r WHERE user <> 1 AND was_anchor = 1 AND "
+            "outcome = 1 AND validate_state IN (1, 2) AND NOT EXISTS "
+            "(SELECT 1 FROM results o WHERE o.workunit = r.workunit AND "
+            "o.user NOT IN (1, r.user) AND o.outcome = 1)")}
+
+
 def times_found(project):
     """When the project first found a host false, by the host's id."""
-    store = sqlite3.connect(
-        f"file:{project.folder}/db/quorate.sqlite?mode=ro", uri=True)
-    with contextlib.closing(store):
+    with open_store(project) as store:
         return dict(store.execute(
             "SELECT host, min(time) FROM events WHERE kind IN (?, ?) "
             "GROUP BY host", FOUND))

@@ -5,6 +5,7 @@
 
 #include "server/status.h"
 #include "tests/server/project_fixture.h"
+#include "tests/server/trust_scene.h"
 
 namespace quorate {
 namespace {
@@ -48,8 +49,28 @@ TEST_CASE("what a run waits for") {
   WaitingRun run = run_with(1, 118);
   run.has_house_worker = true;
   CHECK(why_it_waits(run).empty());
+  run.for_house = 2;
+  CHECK(why_it_waits(run).find("2 units wait for a house worker") !=
+        std::string::npos);
   run.is_served = false;
   CHECK(why_it_waits(run) == "waits: no server runs; start `quorate serve`");
+}
+
+TEST_CASE("checks that the house worker cannot keep up with are named") {
+  ProjectFixture project(test::trusting(1, 1));
+  project.state().is_served = true;
+  Volunteer ann = project.join();
+  test::become_proven(project, ann);
+  CHECK(waits(project).empty());
+  for (;;) {
+    const std::vector<Assignment> work = project.ask(ann).assignments;
+    if (work.empty()) break;
+    project.report(ann, work.front());
+  }
+  CHECK(waits(project).find("16 units wait for a house worker") !=
+        std::string::npos);
+  test::house_works(project);
+  CHECK(waits(project).empty());
 }
 
 TEST_CASE("new hosts without anybody proven wait for an anchor") {
