@@ -15,6 +15,7 @@ namespace {
 
 constexpr Seconds kBetween{0.2};
 constexpr Seconds kAfterFailure{30};
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
 constexpr int kNiceness = 5;  // as house workers
 
 // Thrown out of a walk through the ledger when the rest of it does not matter.
@@ -140,7 +141,7 @@ void Reviser::recheck(const Recheck& order) {
                         state_.objects, state_.folder.temporary() / "recheck",
                         [this] { expect_going_on(); });
   std::size_t left = order.units.size();
-  ReplayOptions options;
+  ReplayOptions options = replay_options();
   options.see = [&](const ResultAtHand& at, bool) {
     auto found = order.units.find(at.entry.result);
     if (found == order.units.end()) return;
@@ -152,6 +153,15 @@ void Reviser::recheck(const Recheck& order) {
     if (--left == 0) throw Enough();
   };
   expect_fits(replay(sources, options).ledger);
+}
+
+// However many versions units are based on: a server goes on serving meanwhile.
+ReplayOptions Reviser::replay_options() const {
+  ReplayOptions options;
+  options.max_memory_bytes = kMostMemory;
+  options.past_folder = state_.folder.temporary() / "past_versions";
+  make_private_folder(options.past_folder);
+  return options;
 }
 
 void Reviser::store_verdict(WorkunitId id,
@@ -189,7 +199,7 @@ void Reviser::revise(const Revision& order) {
   LedgerSources sources = ledger.sources();
   sources.progress = [this](std::uint64_t) { expect_going_on(); };
   auto rebuilt = std::make_shared<ModelState>(
-      rebuild_without(sources, order.results, order.entries));
+      rebuild_without(sources, order.results, order.entries, replay_options()));
   post_([this, order, rebuilt] { store_revision(order, std::move(*rebuilt)); });
 }
 

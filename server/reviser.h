@@ -22,6 +22,7 @@
 #include "server/project_state.h"
 #include "server/recomputer.h"
 #include "server/revision_order.h"
+#include "validator/replay.h"
 
 namespace quorate {
 
@@ -57,6 +58,7 @@ class Reviser {
   bool has_recheck(const TrainingRun& training) const;
   Recheck recheck_of(const TrainingRun& training);
   Revision revision_of(const TrainingRun& training);
+  ReplayOptions replay_options() const;
   void recheck(const Recheck& order);
   void revise(const Revision& order);
   // The writer's thread again.

@@ -99,6 +99,7 @@ ReplayReport replay_without_hosts(const LedgerSources& sources,
   };
   what.is_lived = false;
   what.max_memory_bytes = options.max_memory_bytes;
+  what.past_folder = options.past_folder;
   Timeline timeline(sources, what, survey.last_uses);
   ReplayReport report;
   report.ledger = show(sources, timeline, survey.report.entries);
@@ -120,6 +121,7 @@ ReplayReport replay_as_lived(const LedgerSources& sources,
     };
   }
   what.max_memory_bytes = options.max_memory_bytes;
+  what.past_folder = options.past_folder;
   ReplayReport report;
   std::unique_ptr<Timeline> timeline;
   // From the beginning, or a revocation, up to the next, or the end.
@@ -178,6 +180,7 @@ ModelState rebuild_without(const LedgerSources& sources,
   };
   what.compare_from = kAll;
   what.max_memory_bytes = options.max_memory_bytes;
+  what.past_folder = options.past_folder;
   Timeline timeline(sources, what, survey.last_uses);
   expect_ok(show(sources, timeline, survey.report.entries));
   if (!missing.empty()) {

@@ -32,8 +32,10 @@ struct ReplayOptions {
   // Throws corrupt for what does not fit.
   std::function<void(const ResultAtHand& result, bool is_revoked)> see = {};
   // For the model, its average and the past versions that entries to come use
-  // as base; throws denied if they need more.
+  // as base. What does not fit goes to unnamed files in past_folder; without
+  // one it throws denied.
   std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
+  fs::path past_folder = {};
 };
 
 struct ReplayReport {

@@ -1,5 +1,6 @@
 #include "validator/timeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,7 +34,7 @@ const Hash& Timeline::parameters_hash() {
 
 void Timeline::operator()(const RunCreated& run) {
   run_ = run;
-  expect_memory(0);
+  expect_room_for(0);
   state_.emplace(initial_parameters(run.model, run.seed),
                  statistic_count(run.model));
   expect_same("initial parameters", run.initial, parameters_hash());
@@ -90,10 +91,12 @@ void Timeline::operator()(const RunEnded& entry) {
 }
 
 void Timeline::take_lived_versions(Timeline& before) {
-  lived_ = std::move(before.lived_);
   const std::uint64_t version = before.state_->version();
-  if (!before.is_used_later(version)) return;
-  lived_[version] = {before.state_->parameters(), before.hash_};
+  if (before.is_used_later(version)) {
+    before.lived_[version] =
+        before.kept(before.state_->parameters(), before.hash_);
+  }
+  lived_ = std::move(before.lived_);
 }
 
 bool Timeline::is_used_later(std::uint64_t version) const {
@@ -112,11 +115,14 @@ const UpdateRule& Timeline::rule_called(const std::string& name) {
   return *rule_;
 }
 
-void Timeline::expect_memory(std::uint64_t past_versions) const {
+std::uint64_t Timeline::bytes_needed(std::uint64_t past_versions) const {
   constexpr std::uint64_t kAlways = 4;  // model, average, momentum, an update
-  const std::uint64_t version_bytes =
-      parameter_count(run_.model) * sizeof(float);
-  const std::uint64_t needed = (kAlways + past_versions) * version_bytes;
+  return (kAlways + past_versions) * parameter_count(run_.model) *
+         sizeof(float);
+}
+
+void Timeline::expect_room_for(std::uint64_t past_versions) const {
+  const std::uint64_t needed = bytes_needed(past_versions);
   if (needed <= options_.max_memory_bytes) return;
   throw Error(
       ErrorKind::denied,
@@ -126,10 +132,25 @@ void Timeline::expect_memory(std::uint64_t past_versions) const {
                   options_.max_memory_bytes >> 20));
 }
 
+PastVersion Timeline::kept(const std::vector<float>& parameters,
+                           const std::optional<Hash>& hash) const {
+  std::uint64_t in_memory = 1;
+  for (const auto* versions : {&past_, &lived_}) {
+    in_memory += static_cast<std::uint64_t>(std::count_if(
+        versions->begin(), versions->end(),
+        [](const auto& past) { return past.second.is_in_memory(); }));
+  }
+  const bool has_folder = !options_.past_folder.empty();
+  if (has_folder && bytes_needed(in_memory) > options_.max_memory_bytes) {
+    return {std::span(parameters), hash, options_.past_folder};
+  }
+  expect_room_for(in_memory);
+  return {parameters, hash};
+}
+
 void Timeline::keep_current_as_base() {
   if (!is_used_later(state_->version())) return;
-  expect_memory(past_.size() + lived_.size() + 1);
-  past_[state_->version()] = {state_->parameters(), hash_};
+  past_[state_->version()] = kept(state_->parameters(), hash_);
 }
 
 // The parameters that the entry's unit started from, if they are the snapshot
@@ -153,10 +174,10 @@ std::span<const float> Timeline::base_of(const ResultAssimilated& entry,
   }
   PastVersion& past = found->second;
   if (compares()) {
-    if (!past.hash) past.hash = hash_of(past.parameters);
+    if (!past.hash) past.hash = hash_of(past.parameters());
     expect_same(what, snapshot, *past.hash);
   }
-  return past.parameters;
+  return past.parameters();
 }
 
 }  // namespace quorate

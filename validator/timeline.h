@@ -14,17 +14,12 @@
 
 #include "validator/ledger_walk.h"
 #include "validator/model_state.h"
+#include "validator/past_version.h"
 
 namespace quorate {
 
 // The last entry that uses a version as base, by version.
 using LastUses = std::unordered_map<std::uint64_t, std::uint64_t>;
-
-// Parameters of a version that later units may still name as their base.
-struct PastVersion {
-  std::vector<float> parameters;
-  std::optional<Hash> hash;  // once somebody asked for it
-};
 
 // A result as the run met it, before its update becomes part of the model.
 struct ResultAtHand {
@@ -48,6 +43,8 @@ struct TimelineOptions {
   bool is_lived = true;
   SeeResult see = {};  // may be empty
   std::uint64_t max_memory_bytes = 0;
+  // Where past versions go that this leaves no room for; empty: nowhere.
+  fs::path past_folder = {};
 };
 
 class Timeline {
@@ -90,7 +87,10 @@ class Timeline {
   }
   bool is_used_later(std::uint64_t version) const;
   const UpdateRule& rule_called(const std::string& name);
-  void expect_memory(std::uint64_t past_versions) const;
+  std::uint64_t bytes_needed(std::uint64_t past_versions) const;
+  void expect_room_for(std::uint64_t past_versions) const;
+  PastVersion kept(const std::vector<float>& parameters,
+                   const std::optional<Hash>& hash) const;
   void keep_current_as_base();
   std::span<const float> base_of(const ResultAssimilated& entry,
                                  const Hash& snapshot);

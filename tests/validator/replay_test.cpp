@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "synthetic_run.h"
+#include "tests/support/temporary_folder.h"
 
 namespace quorate {
 namespace {
@@ -436,6 +437,22 @@ TEST_CASE("past versions are kept only as far as allowed") {
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::denied);
     check_finding(error.what(), "2 past versions");
+  }
+}
+
+TEST_CASE("past versions that find no room go to files") {
+  test::TemporaryFolder folder;
+  for (const SyntheticRun& run : {mixed_run(), run_with_revocations()}) {
+    const auto records = run.records();
+    const Hash parameters = replay(run.sources(records)).parameters;
+    ReplayOptions options;
+    options.max_memory_bytes = 4 * 17 * sizeof(float);
+    CHECK_THROWS_AS(replay(run.sources(records), options), Error);
+    options.past_folder = folder.path();
+    const ReplayReport report = replay(run.sources(records), options);
+    CHECK(report.ledger.first_difference == "");
+    CHECK(report.parameters == parameters);
+    CHECK(fs::is_empty(folder.path()));
   }
 }
 
