@@ -28,6 +28,8 @@ LAYERS = {
     "protocol": {"base", "workunits"},
     # Talks to a worker process over its pipes: client and server both do.
     "protocol/worker": {"base", "workunits", "protocol"},
+    # The dialect of stock BOINC clients.
+    "protocol/boinc": {"base", "workunits", "protocol"},
     "validator": {"base", "workunits"},
     "server/store": {"base", "workunits"},
     "server/http": {"base"},
@@ -53,6 +55,7 @@ THIRD_PARTY = {
     "spdlog/": {"base"},
     "nlohmann/": {"workunits", "protocol", "protocol/worker", "validator",
                   "server", "server/datasets", "client"},
+    "pugixml.hpp": {"protocol/boinc"},  # BOINC's XML
     "hwy/": {"kernels"},
     "CL/": {"kernels"},
     "cuda": {"kernels"},
