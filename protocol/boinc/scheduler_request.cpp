@@ -1,7 +1,6 @@
 #include "protocol/boinc/scheduler_request.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/xml_reader.h"
@@ -16,24 +15,31 @@ using Request = SchedulerRequest;
 constexpr std::uint32_t kMaxState = 100;
 constexpr std::uint32_t kMaxDevices = 1024;
 
-// Between the lines of `text`, which the client marks as its message and the
-// program's standard error, in one line; the end of it, where the cause stands.
-std::string reason_of(std::string_view text) {
-  constexpr std::string_view kMarks[] = {"<message>", "</message>",
-                                         "<stderr_txt>", "</stderr_txt>"};
-  std::string line;
-  while (!text.empty()) {
-    std::string_view part = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(part.size() + 1, text.size()));
-    if (part.empty() || std::find(std::begin(kMarks), std::end(kMarks), part) !=
-                            std::end(kMarks)) {
-      continue;
-    }
-    if (!line.empty()) line += " | ";
-    line += part;
+// The client's marks around its own message and the program's output.
+std::string_view without_marks(std::string_view line) {
+  for (std::string_view mark :
+       {"<message>", "</message>", "<stderr_txt>", "</stderr_txt>"}) {
+    if (line.starts_with(mark)) line.remove_prefix(mark.size());
+    if (line.ends_with(mark)) line.remove_suffix(mark.size());
   }
-  if (line.size() > kMaxReason) line.erase(0, line.size() - kMaxReason);
-  return protocol::plain_text(line, kMaxReason);
+  return line;
+}
+
+// The end of `text` as one plain line: the cause mostly stands there.
+std::string reason_of(std::string_view text) {
+  std::string reason;
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    line = without_marks(line);
+    if (line.empty()) continue;
+    if (!reason.empty()) reason += " | ";
+    reason += line;
+  }
+  if (reason.size() > kMaxReason) {
+    reason.erase(0, reason.size() - kMaxReason);
+  }
+  return protocol::plain_text(reason, kMaxReason);
 }
 
 void read_reason(ReportedResult& result, Element e) {

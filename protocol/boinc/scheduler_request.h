@@ -21,6 +21,8 @@ struct WorkWish {
   double instances = 0;
 
   bool is_any() const { return seconds > 0 || instances > 0; }
+
+  bool operator==(const WorkWish&) const = default;
 };
 
 // A kind of GPU. With several models of a maker in the machine, the best one.
@@ -36,6 +38,8 @@ struct Coproc {
   std::uint32_t compute_minor = 0;
   double memory_bytes = 0;  // free when the client started
   double peak_flops = 0;
+
+  bool operator==(const Coproc&) const = default;
 };
 
 // Claims: 0 or empty for unknown.
@@ -50,12 +54,16 @@ struct HostInfo {
   double free_disk_bytes = 0;
   std::string os_name;
   std::string os_version;  // ends in "|libc 2.36]" on Linux
+
+  bool operator==(const HostInfo&) const = default;
 };
 
 struct ReportedFile {
   std::string name;
   std::uint64_t nbytes = 0;
   std::string error;  // why it was not uploaded; empty if it was
+
+  bool operator==(const ReportedFile&) const = default;
 };
 
 // A task that ended, well or not. That it "was uploaded" proves nothing: a
@@ -79,6 +87,8 @@ struct ReportedResult {
   std::vector<ReportedFile> files;
 
   bool is_success() const { return state == kUploaded && exit_status == 0; }
+
+  bool operator==(const ReportedResult&) const = default;
 };
 
 // A message from a task in progress ("trickle-up"): our worker says how far it
@@ -88,12 +98,16 @@ struct TrickleUp {
   std::string variety;
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
+
+  bool operator==(const TrickleUp&) const = default;
 };
 
 struct ClientVersion {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
   std::uint32_t release = 0;
+
+  bool operator==(const ClientVersion&) const = default;
 };
 
 struct SchedulerRequest {
@@ -118,6 +132,8 @@ struct SchedulerRequest {
   std::vector<TrickleUp> trickles;
   std::vector<std::string> files;        // sticky ones that it has
   std::vector<std::string> in_progress;  // results: all that it still holds
+
+  bool operator==(const SchedulerRequest&) const = default;
 };
 
 // Throws corrupt, naming the element, for what is no request or out of bounds.
