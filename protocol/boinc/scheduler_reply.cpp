@@ -1,5 +1,7 @@
 #include "protocol/boinc/scheduler_reply.h"
 
+#include <algorithm>
+
 #include "protocol/boinc/limits.h"
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/xml_writer.h"
@@ -9,6 +11,15 @@ namespace quorate::boinc {
 namespace {
 
 using protocol::plain_text;
+
+// A name that people gave. Clients write it into their own files and answers
+// as it is, so that a "<" in it makes those unreadable.
+std::string name_of(std::string_view text) {
+  std::string name = plain_text(text, kMaxHostText);
+  std::replace(name.begin(), name.end(), '<', '(');
+  std::replace(name.begin(), name.end(), '>', ')');
+  return name;
+}
 
 // From this version of the interface on, the client and its tasks speak through
 // a mapped file, and the arguments stay as they are.
@@ -26,20 +37,20 @@ void put_names(XmlWriter& xml, std::string_view element,
 }
 
 void put_user(XmlWriter& xml, const UserInfo& user) {
-  xml.element("user_name", plain_text(user.name, kMaxHostText));
+  xml.element("user_name", name_of(user.name));
   xml.element("userid", user.userid);
   xml.element("user_total_credit", user.total_credit);
   xml.element("user_expavg_credit", user.recent_credit);
   xml.element("user_create_time", user.created);
   if (!user.team.empty()) {
-    xml.element("team_name", plain_text(user.team, kMaxHostText));
+    xml.element("team_name", name_of(user.team));
   }
 }
 
 void put_head(XmlWriter& xml, const SchedulerReply& reply) {
   xml.element("scheduler_version", kSchedulerVersion);
   xml.flag("dont_use_dcf");
-  xml.element("project_name", plain_text(reply.project_name, kMaxHostText));
+  xml.element("project_name", name_of(reply.project_name));
   xml.element("master_url", reply.master_url);
   xml.element("request_delay", reply.request_delay.count());
   if (reply.next_rpc_delay) {
@@ -97,8 +108,7 @@ void put_orders(XmlWriter& xml, const SchedulerReply& reply) {
 void put(XmlWriter& xml, const App& app) {
   xml.group("app", [&] {
     xml.element("name", app.name);
-    xml.element("user_friendly_name",
-                plain_text(app.friendly_name, kMaxHostText));
+    xml.element("user_friendly_name", name_of(app.friendly_name));
     xml.flag("fraction_done_exact");
   });
 }

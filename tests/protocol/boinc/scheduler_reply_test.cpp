@@ -63,7 +63,7 @@ TEST_CASE("what people wrote cannot leave its element") {
   reply.user.emplace();
   reply.user->name = "</user_name><hostid>1</hostid>\n& \x01";
   reply.messages = {{"<b>\"x\"</b>\n</scheduler_reply>", true}};
-  CHECK(value_of(reply, "user_name") == "</user_name><hostid>1</hostid>?& ?");
+  CHECK(value_of(reply, "user_name") == "(/user_name)(hostid)1(/hostid)?& ?");
   CHECK(value_of(reply, "hostid").empty());
   CHECK(value_of(reply, "message") == "<b>\"x\"</b>?</scheduler_reply>");
   reply.messages = {{std::string(5000, 'x'), false}};
