@@ -10,8 +10,9 @@ namespace quorate::boinc {
 // A stock client sends 8 to 13 kB, and up to 64 kB of standard error for each
 // failed result; our worker writes little there.
 inline constexpr std::size_t kMaxRequestBytes = 1 << 20;
-// Before a tree is built: each "<" may become a node of 64 bytes.
-inline constexpr std::size_t kMaxTags = 1 << 16;
+// Before a tree is built: a node of 64 bytes for each "<", an attribute of 40
+// for each "=", no more.
+inline constexpr std::size_t kMaxMarks = 1 << 16;
 
 // Texts, in bytes. Those marked "cut" are for people only.
 inline constexpr std::size_t kMaxFileName = 255;  // results, too

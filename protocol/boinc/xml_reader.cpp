@@ -27,7 +27,26 @@ std::string path_of(const pugi::xml_node& node) {
   return path;
 }
 
+// 0 for a message that is too short to have more than may be.
+std::size_t marks_in(ByteView bytes) {
+  if (bytes.size() <= kMaxMarks) return 0;
+  return static_cast<std::size_t>(
+      std::count_if(bytes.begin(), bytes.end(),
+                    [](std::uint8_t c) { return c == '<' || c == '='; }));
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr const char* kSpace = " \t\r\n";
+  std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
 }  // namespace
+
+std::string_view XmlElement::raw() const {
+  return trimmed(node_.child_value());
+}
 
 template <class T>
 bool XmlElement::is_number(T& value) const {
@@ -102,7 +121,7 @@ std::string XmlElement::text(std::size_t most) const {
 }
 
 std::string XmlElement::cut_text(std::size_t most) const {
-  return protocol::plain_text(raw(), most);
+  return std::string(trimmed(protocol::plain_text(raw(), most)));
 }
 
 std::string XmlElement::file_name() const {
@@ -136,15 +155,14 @@ XmlDocument::XmlDocument(ByteView bytes, std::string_view message,
     reject(message,
            fmt::format("{} bytes, at most {}", bytes.size(), kMaxRequestBytes));
   }
-  if (std::find(bytes.begin(), bytes.end(), 0) != bytes.end()) {
+  if (as_text(bytes).find('\0') != std::string_view::npos) {
     reject(message, "a zero byte in the text");
   }
-  auto tags = std::count(bytes.begin(), bytes.end(), '<');
-  if (static_cast<std::size_t>(tags) > kMaxTags) {
-    reject(message, fmt::format("{} tags, at most {}", tags, kMaxTags));
+  if (std::size_t marks = marks_in(bytes); marks > kMaxMarks) {
+    reject(message,
+           fmt::format("{} times < or =, at most {}", marks, kMaxMarks));
   }
-  constexpr unsigned kOptions =
-      pugi::parse_cdata | pugi::parse_escapes | pugi::parse_trim_pcdata;
+  constexpr unsigned kOptions = pugi::parse_cdata | pugi::parse_escapes;
   pugi::xml_parse_result result = document_.load_buffer(
       bytes.data(), bytes.size(), kOptions, pugi::encoding_utf8);
   if (!result) {

@@ -27,7 +27,7 @@ class XmlElement {
 
   std::string_view name() const { return node_.name(); }
   // The first piece of text in it, with no white space around.
-  std::string_view raw() const { return node_.child_value(); }
+  std::string_view raw() const;
 
   std::uint64_t integer(std::uint64_t most) const;  // from 0
   std::uint32_t integer32(std::uint32_t most = UINT32_MAX) const;
@@ -167,7 +167,7 @@ class XmlDocument {
  public:
   // message: names what is read, "scheduler request". Throws corrupt unless
   // `bytes` are XML with the root element `root`, within kMaxRequestBytes and
-  // kMaxTags, without a zero byte. Entities other than XML's own five are text.
+  // kMaxMarks, without a zero byte. Entities other than XML's own five are text.
   XmlDocument(ByteView bytes, std::string_view message, const char* root);
 
   XmlElement root() const { return {document_.document_element(), message_}; }

@@ -117,7 +117,9 @@ TEST_CASE("a request is bounded before a tree is built") {
   CHECK(refusal_of(std::string((1 << 20) + 1, ' ')) ==
         "scheduler request: 1048577 bytes, at most 1048576");
   CHECK(refusal_of(request_with(repeated("<a></a>", 300000)))
-            .find("tags, at most 65536") != std::string::npos);
+            .find("times < or =, at most 65536") != std::string::npos);
+  CHECK(refusal_of(request_with(repeated("<a b='' c='' d=''/>", 900000)))
+            .find("times < or =, at most 65536") != std::string::npos);
   // Results enough to fill a message; fewer than tags.
   std::string results =
       repeated("<result><name>r</name><state>5</state></result>", 400000);
