@@ -40,8 +40,10 @@ LAYERS = {
     # server/http knows no server: the volunteer's own page is served with it.
     "client": {"base", "workunits", "protocol", "protocol/worker",
                "server/http", "commandline"},
+    # protocol/boinc: what a BOINC client and a task say to each other.
     "client/worker": {"base", "workunits", "workunits/training", "kernels",
-                      "protocol", "protocol/worker", "commandline"},
+                      "protocol", "protocol/worker", "protocol/boinc",
+                      "commandline"},
 }
 
 # These may include everything; nothing may include them.

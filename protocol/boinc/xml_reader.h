@@ -167,7 +167,8 @@ class XmlDocument {
  public:
   // message: names what is read, "scheduler request". Throws corrupt unless
   // `bytes` are XML with the root element `root`, within kMaxRequestBytes and
-  // kMaxMarks, without a zero byte. Entities other than XML's own five are text.
+  // kMaxMarks, without a zero byte. Entities other than XML's own five are
+  // text.
   XmlDocument(ByteView bytes, std::string_view message, const char* root);
 
   XmlElement root() const { return {document_.document_element(), message_}; }
