@@ -81,7 +81,7 @@ TEST_CASE("a signature of something or somebody else is none") {
   CHECK_FALSE(verify(key.public_key(), "", signature));
   CHECK_FALSE(
       verify(RsaPrivateKey::generate().public_key(), kSigned, signature));
-  for (std::size_t at : {0, 64, 127}) {
+  for (std::size_t at : {0U, 64U, 127U}) {
     RsaSignature changed = signature;
     changed.bytes[at] ^= 1;
     CHECK_FALSE(verify(key.public_key(), kSigned, changed));

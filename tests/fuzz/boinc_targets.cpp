@@ -1,4 +1,5 @@
 #include "protocol/boinc/account.h"
+#include "protocol/boinc/app_messages.h"
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/upload.h"
 #include "tests/fuzz/targets.h"
@@ -106,6 +107,19 @@ void read_signatures(ByteView bytes) {
   });
 }
 
+// What a task reads of its client.
+void read_app_messages(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    InitData data = parse_init_data(bytes);
+    expect(data.ncpus >= 1 && data.ncpus <= 1024, "a task has threads");
+    expect(data.checkpoint_period >= Seconds(0), "time goes on");
+  });
+  (void)parse_process_orders(as_text(bytes));
+  if (auto target = soft_link_target(as_text(bytes))) {
+    expect(target->size() <= bytes.size(), "a link is part of its text");
+  }
+}
+
 // Three lines: address, hash, name.
 void read_account(ByteView bytes) {
   std::string_view text = as_text(bytes);
@@ -129,6 +143,7 @@ std::vector<Target> boinc_targets() {
           {"boinc_structure", read_structure},
           {"boinc_upload", read_upload},
           {"boinc_signatures", read_signatures},
+          {"boinc_app_messages", read_app_messages},
           {"boinc_account", read_account}};
 }
 
