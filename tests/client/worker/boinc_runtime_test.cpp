@@ -124,20 +124,29 @@ TEST_CASE("a unit that is quit goes on in the next start, to the same claim") {
 
   Fixture task;
   auto request = unit.request(2, "resumed");
-  {
+  // One start of the task; `watch` is called again and again meanwhile.
+  auto reply_of_start = [&](auto watch) {
     BoincRuntime runtime(task.slot.init_data(), task.channels, task.clock);
     auto reply = std::async(std::launch::async, [&] {
       return UnitRunner(*backend, clock).compute(request, runtime);
     });
-    task.until([&] { return fs::exists(request.checkpoint); });
-    task.order("<quit/>");
-    CHECK(std::holds_alternative<protocol::WorkerStopped>(reply.get()));
-    CHECK(runtime.state() == BoincState::quitting);
-  }
-  CHECK(fs::exists(request.checkpoint));
-  BoincRuntime runtime(task.slot.init_data(), task.channels, task.clock);
-  auto done = std::get<protocol::ComputeDone>(
-      UnitRunner(*backend, clock).compute(request, runtime));
+    while (reply.wait_for(std::chrono::milliseconds(5)) !=
+           std::future_status::ready) {
+      task.client.send(BoincChannel::heartbeat, "<heartbeat/>");
+      watch();
+    }
+    return reply.get();
+  };
+  auto stopped = reply_of_start([&] {
+    if (fs::exists(request.checkpoint)) {
+      task.client.send(BoincChannel::orders, "<quit/>");
+    }
+  });
+  CHECK(std::holds_alternative<protocol::WorkerStopped>(stopped));
+  REQUIRE(fs::exists(request.checkpoint));
+  // The last order may have come after the end.
+  (void)task.channels.receive(BoincChannel::orders);
+  auto done = std::get<protocol::ComputeDone>(reply_of_start([] {}));
   CHECK(done.claim == expected);
   CHECK(done.steps < 400);
 }
