@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
+#include <pugixml.hpp>
+
 #include "base/bytes.h"
 #include "protocol/boinc/limits.h"
-
-#include <pugixml.hpp>
 
 namespace quorate::boinc {
 

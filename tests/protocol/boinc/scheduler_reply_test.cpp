@@ -1,11 +1,10 @@
 #include "protocol/boinc/scheduler_reply.h"
 
 #include <doctest/doctest.h>
+#include <pugixml.hpp>
 
 #include "protocol/boinc/signatures.h"
 #include "tests/protocol/boinc/samples.h"
-
-#include <pugixml.hpp>
 
 namespace quorate::boinc {
 namespace {
