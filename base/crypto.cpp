@@ -4,11 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -116,14 +113,7 @@ PrivateKey PrivateKey::from_seed(ByteView seed) {
 }
 
 PrivateKey PrivateKey::load(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw_errno("private key " + path);
-  if ((status.st_mode & 077) != 0) {
-    throw Error(
-        ErrorKind::denied,
-        "private key " + path + ": others may read it: run chmod 600 " + path);
-  }
-  std::string text = read_text_file(path, 1024);
+  std::string text = read_secret_file(path, 1024);
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) {
     text.pop_back();
   }
@@ -133,10 +123,7 @@ PrivateKey PrivateKey::load(const std::string& path) {
 }
 
 void PrivateKey::save(const std::string& path) const {
-  FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-  write_all(file.get(), as_bytes(to_hex(seed_) + "\n"), path);
-  if (::fsync(file.get()) != 0) throw_errno("write " + path);
-  sync_folder(fs::path(path).parent_path());
+  write_secret_file(path, to_hex(seed_) + "\n");
 }
 
 Signature PrivateKey::sign(ByteView message) const {

@@ -1,4 +1,5 @@
-// SHA-256, Ed25519 and secret random bytes. The only user of OpenSSL's crypto.
+// SHA-256, Ed25519 and secret random bytes. Beside base/weak_crypto the only
+// user of OpenSSL's crypto.
 #pragma once
 
 #include <array>

@@ -58,6 +58,26 @@ std::string read_text_file(const fs::path& path, std::uint64_t max_bytes) {
   return std::string(as_text(bytes));
 }
 
+std::string read_secret_file(const fs::path& path, std::uint64_t max_bytes) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    throw_errno("private key " + path.string());
+  }
+  if ((status.st_mode & 077) != 0) {
+    throw Error(ErrorKind::denied, "private key " + path.string() +
+                                       ": others may read it: run chmod 600 " +
+                                       path.string());
+  }
+  return read_text_file(path, max_bytes);
+}
+
+void write_secret_file(const fs::path& path, std::string_view text) {
+  FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  write_all(file.get(), as_bytes(text), path);
+  if (::fsync(file.get()) != 0) throw_errno("write " + path.string());
+  sync_folder(folder_of(path));
+}
+
 void write_file_durably(const fs::path& path, ByteView bytes, int mode) {
   fs::path temporary = temporary_name(path);
   try {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 
@@ -16,6 +17,11 @@ namespace fs = std::filesystem;
 Bytes read_file(const fs::path& path, std::uint64_t max_bytes = 1ULL << 32);
 std::string read_text_file(const fs::path& path,
                            std::uint64_t max_bytes = 16 << 20);
+
+// A private key: throws denied when others may read the file.
+std::string read_secret_file(const fs::path& path, std::uint64_t max_bytes);
+// Writes a new file with mode 0600, durably; throws io if it exists.
+void write_secret_file(const fs::path& path, std::string_view text);
 
 // Writes a temporary file beside `path`, syncs it, renames it into place and
 // syncs the folder: after a crash the old or the new content is there, whole.

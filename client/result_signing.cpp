@@ -26,7 +26,6 @@ SignedHeader sign_result(const SigningTask& task, Claim claim,
   header.result_id = static_cast<std::uint64_t>(task.result);
   header.nonce = task.nonce;
   header.workunit = task.workunit;
-  header.host = identity.host.public_key();
   header.device = task.device;
   header.arithmetic = task.arithmetic;
   MappedFile update;
@@ -34,10 +33,9 @@ SignedHeader sign_result(const SigningTask& task, Claim claim,
     make_durable(task.update);
     update = MappedFile(task.update);
   }
-  header.proof =
-      update_proof(task.nonce, header.host, update.bytes(), claim.digests);
-  header.claim = std::move(claim);
-  SignedHeader sealed = sign_header(header, identity.project, identity.host);
+  SignedHeader sealed =
+      sign_claim(std::move(header), std::move(claim), update.bytes(),
+                 identity.project, identity.host);
   if (tamper != nullptr) tamper->after_signing(task.result, task.update);
   return sealed;
 }

@@ -23,10 +23,12 @@ ninja -C build/fuzz --quiet quorate_fuzz
 
 fuzz_one() { # TARGET SECONDS
   local log=build/fuzz/$1.log
+  local dictionary=tests/fuzz/dictionaries/$1 options=()
+  [[ ! -f $dictionary ]] || options=(-dict="$dictionary")
   mkdir -p "build/fuzz/corpus/$1"
   if QUORATE_FUZZ_TARGET=$1 build/fuzz/bin/quorate_fuzz \
     -max_total_time="$2" -timeout=60 -rss_limit_mb=1024 -max_len=16384 \
-    -artifact_prefix="build/fuzz/found-$1-" \
+    "${options[@]}" -artifact_prefix="build/fuzz/found-$1-" \
     "build/fuzz/corpus/$1" "tests/fuzz/corpus/$1" >"$log" 2>&1; then
     printf '%-24s no finding in %s\n' "$1" "$(grep -o 'Done.*' "$log" | tail -n 1)"
   else

@@ -10,7 +10,7 @@ build_packages=(
   libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
   libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
-  opencl-headers
+  opencl-headers libpugixml-dev
   python3 # packaging/demo.py
 )
 test_packages=(

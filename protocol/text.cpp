@@ -55,6 +55,7 @@ std::uint32_t code_at_start(std::string_view text, std::size_t length) {
 
 // Bytes of the plain character at the start of `text`; 0 if there is none.
 std::size_t plain_prefix(std::string_view text) {
+  if (text[0] >= ' ' && text[0] <= '~') return 1;  // most of what there is
   std::size_t length = utf8_length(text);
   if (length == 0) return 0;
   std::uint32_t code = code_at_start(text, length);

@@ -28,6 +28,8 @@ LAYERS = {
     "protocol": {"base", "workunits"},
     # Talks to a worker process over its pipes: client and server both do.
     "protocol/worker": {"base", "workunits", "protocol"},
+    # The dialect of stock BOINC clients.
+    "protocol/boinc": {"base", "workunits", "protocol"},
     "validator": {"base", "workunits"},
     "server/store": {"base", "workunits"},
     "server/http": {"base"},
@@ -38,8 +40,10 @@ LAYERS = {
     # server/http knows no server: the volunteer's own page is served with it.
     "client": {"base", "workunits", "protocol", "protocol/worker",
                "server/http", "commandline"},
+    # protocol/boinc: what a BOINC client and a task say to each other.
     "client/worker": {"base", "workunits", "workunits/training", "kernels",
-                      "protocol", "protocol/worker", "commandline"},
+                      "protocol", "protocol/worker", "protocol/boinc",
+                      "commandline"},
 }
 
 # These may include everything; nothing may include them.
@@ -53,6 +57,7 @@ THIRD_PARTY = {
     "spdlog/": {"base"},
     "nlohmann/": {"workunits", "protocol", "protocol/worker", "validator",
                   "server", "server/datasets", "client"},
+    "pugixml.hpp": {"protocol/boinc"},  # BOINC's XML
     "hwy/": {"kernels"},
     "CL/": {"kernels"},
     "cuda": {"kernels"},

@@ -138,6 +138,14 @@ SignedHeader sign_header(const ResultHeader& header, const ProjectId& project,
   return result;
 }
 
+SignedHeader sign_claim(ResultHeader header, Claim claim, ByteView update,
+                        const ProjectId& project, const PrivateKey& host) {
+  header.host = host.public_key();
+  header.proof = update_proof(header.nonce, header.host, update, claim.digests);
+  header.claim = std::move(claim);
+  return sign_header(header, project, host);
+}
+
 bool verify_header(const SignedHeader& header, const ProjectId& project,
                    const PublicKey& host) {
   return verify(host, signed_digest(header.bytes, project).view(),

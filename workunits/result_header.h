@@ -62,6 +62,11 @@ struct SignedHeader {
 // The signature covers a domain, the project and the bytes.
 SignedHeader sign_header(const ResultHeader& header, const ProjectId& project,
                          const PrivateKey& host);
+// The signed header of a claim that this host computed. header: what else it
+// says; claim, host and proof are set here. update: the bytes that the claim
+// names; none if it diverged.
+SignedHeader sign_claim(ResultHeader header, Claim claim, ByteView update,
+                        const ProjectId& project, const PrivateKey& host);
 bool verify_header(const SignedHeader& header, const ProjectId& project,
                    const PublicKey& host);
 

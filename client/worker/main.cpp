@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "client/worker/bench.h"
+#include "client/worker/boinc_task.h"
 #include "client/worker/explain.h"
 #include "client/worker/self_test.h"
 #include "client/worker/serve.h"
@@ -31,6 +32,13 @@ struct Options {
   bool quick = false;
   bool serve = false;
   bool json = false;
+  bool boinc = false;
+  // Of --boinc: what a BoincTask is made of.
+  std::string project;
+  std::string project_key;
+  std::string nonce;
+  ResultId result = 0;
+  bool is_witness = false;
   UnitFilesToExplain explained;
   std::string against = "reference";
   std::string device = "cpu";
@@ -158,6 +166,30 @@ int serve(const Options& options) {
   return 0;
 }
 
+int compute_for_boinc(const Options& options) {
+  BoincTask task;
+  task.project = parse_hex<ProjectId>(options.project, "--project");
+  task.project_key = parse_hex<PublicKey>(options.project_key, "--project-key");
+  task.nonce = parse_hex<Nonce>(options.nonce, "--nonce");
+  task.result = options.result;
+  task.is_witness = options.is_witness;
+  return run_boinc_task(task, ".", options.device, SystemClock());
+}
+
+void describe_boinc(CLI::App& app, Options& options) {
+  const std::string group = "of --boinc, as the project's server says them";
+  app.add_option("--project", options.project, "the project's id")
+      ->group(group);
+  app.add_option("--project-key", options.project_key, "its key")->group(group);
+  app.add_option("--result", options.result, "number of the result")
+      ->group(group);
+  app.add_option("--nonce", options.nonce, "to be signed with the result")
+      ->group(group);
+  app.add_flag("--witness", options.is_witness,
+               "report the signed header, and no update")
+      ->group(group);
+}
+
 void describe(CLI::App& app, Options& options) {
   app.footer(
       "Example: quorate-worker --self-test --device cpu\n"
@@ -174,6 +206,9 @@ void describe(CLI::App& app, Options& options) {
                "second");
   mode->add_flag("--serve", options.serve,
                  "compute what standard input asks for");
+  mode->add_flag("--boinc", options.boinc,
+                 "compute the unit in this folder, for the BOINC client that "
+                 "started the program");
   mode->add_option("--explain", options.explained.workunit,
                    "compute this sealed unit on --device and on --against, and "
                    "say which operation of which step first differs")
@@ -204,12 +239,14 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--memory-mb", options.memory_mb,
                  "with --serve: memory to take at most; 0: no limit")
       ->capture_default_str();
+  describe_boinc(app, options);
 }
 
 int run(const Options& options) {
   if (options.list_devices) return list(options);
   if (options.self_test) return self_test(options);
   if (options.bench) return bench(options);
+  if (options.boinc) return compute_for_boinc(options);
   if (!options.explained.workunit.empty()) return explain(options);
   return serve(options);
 }

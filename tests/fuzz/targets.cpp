@@ -13,8 +13,9 @@ void expect(bool is_so, const char* what) {
 
 std::vector<Target> targets() {
   std::vector<Target> all;
-  for (auto part : {client_targets, dataset_targets, http_targets,
-                    protocol_targets, server_targets, workunit_targets}) {
+  for (auto part :
+       {boinc_targets, client_targets, dataset_targets, http_targets,
+        protocol_targets, server_targets, workunit_targets}) {
     for (Target& target : part()) all.push_back(std::move(target));
   }
   return all;

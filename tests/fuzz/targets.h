@@ -23,6 +23,7 @@ struct Target {
 std::vector<Target> targets();
 
 // By folder.
+std::vector<Target> boinc_targets();
 std::vector<Target> client_targets();
 std::vector<Target> dataset_targets();
 std::vector<Target> http_targets();
