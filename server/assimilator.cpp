@@ -289,7 +289,7 @@ void Assimilator::publish(TrainingRun& training) {
   if (auto right = right_to_remove(state_.folder)) {
     writer_.after_commit([this, right = std::move(*right),
                           old = take_old_snapshots(state_, training)] {
-      for (const Hash& hash : old) state_.objects.remove(hash);
+      for (const Hash& hash : old) state_.objects.remove_own(hash);
     });
   }
   EvaluationOrder order{training.run.key, entry.version, entry.published,

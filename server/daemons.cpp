@@ -54,6 +54,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
       reports(state, validation, transitioner),
       reviser(state, writer, assimilator,
               [this](Job job) { post(std::move(job)); }),
+      file_deleter(state, writer),
       state_(state),
       writer_(writer),
       roles_(roles) {
@@ -105,6 +106,7 @@ void Daemons::start() {
     });
   }
   if (roles_.validator && roles_.assimilator) reviser.start();
+  if (roles_.assimilator) file_deleter.start();
   post([this] {
     state_.is_served = true;
     if (roles_.validator) transitioner.pass_all();
@@ -115,6 +117,7 @@ void Daemons::start() {
 
 void Daemons::stop() {
   reviser.stop();
+  file_deleter.stop();
   if (house_) house_->stop();
 }
 
@@ -128,6 +131,7 @@ void Daemons::post(Job job) {
 void Daemons::settle() {
   if (roles_.assimilator) assimilator.pass_all();
   reviser.pass();
+  file_deleter.pass();
   if (roles_.scheduler) scheduler.serve_waiting();
   state_.trust.flush();
   state_.hosts.flush();

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "server/assimilator.h"
+#include "server/file_deleter.h"
 #include "server/house_workers.h"
 #include "server/reports.h"
 #include "server/reviser.h"
@@ -38,6 +39,7 @@ class Daemons {
   Assimilator assimilator;
   Reports reports;
   Reviser reviser;
+  FileDeleter file_deleter;
 
  private:
   void tick();

@@ -5,17 +5,22 @@
 namespace quorate {
 
 JobThread::~JobThread() {
+  stop();
+}
+
+void JobThread::stop() {
   {
     std::lock_guard lock(mutex_);
     is_stopping_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void JobThread::post(Job job) {
   {
     std::lock_guard lock(mutex_);
+    if (is_stopping_) return;
     queue_.push_back(std::move(job));
   }
   wake_.notify_all();

@@ -14,8 +14,10 @@ namespace quorate {
 class JobThread {
  public:
   JobThread() : thread_([this] { loop(); }) {}
-  // Ends the job under way; those that wait are dropped.
   ~JobThread();
+
+  // Ends the job under way; those that wait, and those to come, are dropped.
+  void stop();
 
   // From any thread. A job lets no exception out.
   void post(Job job);

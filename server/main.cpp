@@ -37,6 +37,7 @@ int run(int argc, char** argv) {
   quorate::add_train(app, options);
   quorate::add_serve(app, options);
   quorate::add_show(app, options);
+  quorate::add_storage(app, options);
   quorate::add_by_hand(app, options);
   quorate::add_audit(app, options);
   quorate::add_export(app, options);

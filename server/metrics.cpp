@@ -1,4 +1,6 @@
 // Part of server/status: what monitors read.
+#include <map>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -41,6 +43,25 @@ std::string head(const Metric& metric) {
                      metric.name, metric.type, metric.help);
 }
 
+// As the file deleter found it last: up to an hour ago.
+std::string storage_metrics(ProjectState& state) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const StorageRow& row : state.storage) bytes[row.what] += row.bytes;
+  constexpr Metric kBytes{"storage_bytes", "", "gauge",
+                          "What the project's folder holds; tasks are part of "
+                          "store."};
+  std::string text = bytes.empty() ? "" : head(kBytes);
+  for (const auto& [what, count] : bytes) {
+    text +=
+        fmt::format("quorate_{}{{what=\"{}\"}} {}\n", kBytes.name, what, count);
+  }
+  constexpr Metric kFree{"disk_free_bytes", "", "gauge",
+                         "Space that is left on the project's disk."};
+  return text + head(kFree) +
+         fmt::format("quorate_{} {}\n", kFree.name,
+                     free_space(state.folder.root));
+}
+
 }  // namespace
 
 std::string metrics(ProjectState& state) {
@@ -64,7 +85,7 @@ std::string metrics(ProjectState& state) {
                           row["run"].dump(), value.dump());
     }
   }
-  return text;
+  return text + storage_metrics(state);
 }
 
 }  // namespace quorate::status

@@ -47,6 +47,15 @@ void OpenResults::set_uploaded(ResultId id, const Hash& update,
   found->second.uploaded_bytes = size;
 }
 
+std::vector<Hash> OpenResults::uploaded() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Hash> payloads;
+  for (const auto& [id, result] : results_) {
+    if (!result.uploaded.is_zero()) payloads.push_back(result.uploaded);
+  }
+  return payloads;
+}
+
 void OpenResults::add_witness(const Hash& workunit, WaitingWitness witness) {
   std::lock_guard lock(mutex_);
   witnesses_[workunit].push_back(std::move(witness));

@@ -44,6 +44,8 @@ class OpenResults {
   // snapshot or its shard.
   bool names(const Hash& object) const;
   void set_uploaded(ResultId id, const Hash& update, std::uint64_t size);
+  // The payloads that were received.
+  std::vector<Hash> uploaded() const;
 
   // Witnesses of a unit, by its sealed task.
   void add_witness(const Hash& workunit, WaitingWitness witness);

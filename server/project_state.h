@@ -14,6 +14,7 @@
 #include "server/rests.h"
 #include "server/roles.h"
 #include "server/settings.h"
+#include "server/storage.h"
 #include "server/store/store.h"
 #include "server/training_run.h"
 #include "server/trust_book.h"
@@ -41,6 +42,8 @@ struct ProjectState {
   Reservations reservations;
   Rests rests;
   Activity activity;
+  // What the folder holds, as the file deleter found it last; empty before.
+  std::vector<StorageRow> storage;
   std::map<RunKey, TrainingRun> runs;
   // The host that stands for the server's own workers.
   HostId house_host = 0;

@@ -22,10 +22,11 @@ bool has_payload(const Result& result) {
          result.computed == ComputeOutcome::success;
 }
 
-// Whether the store has an object that this update of a task could be.
-bool is_update_of(const ObjectStore& objects, const TrainingTask& task,
+// Whether the store has an object that this update of a task could be. If so it
+// stays there, whosever it is: a result will name it.
+bool is_update_of(ObjectStore& objects, const TrainingTask& task,
                   const Hash& update) {
-  return objects.contains(update) &&
+  return objects.renew(update) &&
          objects.size_of(update) <= max_update_bytes(task.model);
 }
 

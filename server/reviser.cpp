@@ -54,7 +54,8 @@ void Reviser::start() {
 
 void Reviser::stop() {
   is_stopping_ = true;
-  thread_.reset();
+  // Not destroyed yet: the writer may be posting to it.
+  if (thread_) thread_->stop();
 }
 
 void Reviser::pass() {

@@ -124,6 +124,22 @@ Entry share(std::string name, double ServerSettings::*member,
           "a number from 0 to 1"};
 }
 
+Entry days(std::string name, double ServerSettings::*member,
+           std::string comment) {
+  constexpr double kMost = 36'500;
+  return {std::move(name), std::move(comment) + " 0: for ever.",
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= 0 && *value <= kMost)) return false;
+            s.*member = *value;
+            return true;
+          },
+          fmt::format("a number of days from 0 to {}", kMost)};
+}
+
 std::vector<Entry> entries() {
   using S = ServerSettings;
   return {
@@ -167,6 +183,14 @@ std::vector<Entry> entries() {
              "Results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
              "Uploads are refused when less is free, in MiB."),
+      days("keep_payloads_days", &S::keep_payloads_days,
+           "Days for which payloads stay that no ledger names: of results that "
+           "were rejected, late or not needed. They are evidence."),
+      days(
+          "keep_updates_days", &S::keep_updates_days,
+          "Days after its end for which a run's recorded updates stay. Without "
+          "them only `audit` and `replay --recompute` can check the run, by "
+          "computing it."),
       number("trust_proven_after", &S::trust_proven_after, 0, 1000000,
              "Units of a host that somebody trusted must have computed too "
              "before the host is proven: from then on its word is enough; 0: "

@@ -43,6 +43,9 @@ struct ServerSettings {
   std::uint32_t max_results_per_host = 16;
   // Uploads are refused when the disk has less than this left.
   std::uint64_t disk_reserve_mb = 512;
+  // See server/retention.h. 0: for ever.
+  double keep_payloads_days = 30;
+  double keep_updates_days = 0;
 
   // See validator/trust.h.
   std::uint32_t trust_proven_after = 20;

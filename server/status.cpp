@@ -114,6 +114,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"samples", totals.samples},
               {"created", run.created},
               {"ended", run.ended},
+              {"updates_removed", run.updates_removed},
               {"evaluated_version", nullptr},
               {"published_version", training.published_version},
               {"loss", nullptr},

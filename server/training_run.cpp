@@ -99,7 +99,7 @@ std::vector<ShardEntry> samples_for(const ModelSpec& model,
 const Hash& TrainingRun::snapshot(ObjectStore& objects) {
   if (snapshot_version_ != model.version()) {
     auto [hash, is_new] =
-        objects.insert(write_parameters(run.model, model.parameters()));
+        objects.put_own(write_parameters(run.model, model.parameters()));
     snapshot_ = hash;
     snapshot_version_ = model.version();
     // The ledger names the published version, also after a restart at it.
@@ -107,6 +107,11 @@ const Hash& TrainingRun::snapshot(ObjectStore& objects) {
       own_snapshots.insert(hash);
     }
   }
+  return snapshot_;
+}
+
+std::optional<Hash> TrainingRun::written_snapshot() const {
+  if (!snapshot_version_) return std::nullopt;
   return snapshot_;
 }
 

@@ -53,8 +53,8 @@ struct TrainingRun {
   // Of published versions, by version.
   std::vector<Evaluation> evaluations;
 
-  // Snapshot objects that only this run's live units may need: nobody had
-  // written them before, and the ledger does not name them. See
+  // Snapshot objects that only this run's live units may need, unless others
+  // have put the same since: the ledger does not name them. See
   // server/file_deleter.
   std::set<Hash> own_snapshots;
 
@@ -89,6 +89,8 @@ struct TrainingRun {
 
   // The object of the newest version's parameters; written on first use.
   const Hash& snapshot(ObjectStore& objects);
+  // The last one that was written, since the server's start.
+  std::optional<Hash> written_snapshot() const;
   // Every unit of every epoch has been made.
   bool is_handed_out() const;
   bool is_active() const {

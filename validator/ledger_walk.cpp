@@ -31,6 +31,21 @@ Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
   return bytes;
 }
 
+std::optional<Bytes> read_update(const LedgerSources& sources,
+                                 const ResultAssimilated& entry) {
+  try {
+    return read_checked(sources.objects, entry.update,
+                        fmt::format("update of result {}", entry.result));
+  } catch (const Error& error) {
+    // Asked afterwards: it may go at any moment.
+    const bool is_removed = error.kind() == ErrorKind::corrupt &&
+                            sources.is_removed &&
+                            sources.is_removed(entry.update);
+    if (!is_removed) throw;
+    return std::nullopt;
+  }
+}
+
 void expect_same(const std::string& what, std::uint64_t ledger,
                  std::uint64_t found) {
   if (ledger == found) return;

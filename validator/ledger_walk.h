@@ -23,6 +23,9 @@ struct LedgerSources {
   std::function<Bytes(const Hash& hash)> objects;
   // The same of the sealed tasks of workunits.
   std::function<Bytes(const Hash& hash)> tasks;
+  // Whether an update is missing because it was removed on purpose, some time
+  // after the end of its run; may be empty: none was.
+  std::function<bool(const Hash& update)> is_removed = {};
   ProjectId project;
   PublicKey key;
   // Called after every entry that was looked at with how many of this walk are
@@ -36,6 +39,8 @@ struct LedgerReport {
   std::string first_difference;
   std::uint64_t entries = 0;  // that fit
   std::uint64_t results = 0;  // assimilated by them
+  // Of these, whose update was removed on purpose, and was not looked at.
+  std::uint64_t updates_removed = 0;
 
   bool ok() const { return first_difference.empty(); }
 };
@@ -50,6 +55,11 @@ LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
 // it is missing or its bytes have another hash.
 Bytes read_checked(const std::function<Bytes(const Hash&)>& read,
                    const Hash& hash, const std::string& what);
+
+// The update of an assimilated result; nullopt if it was removed on purpose.
+// Throws corrupt as read_checked() does.
+std::optional<Bytes> read_update(const LedgerSources& sources,
+                                 const ResultAssimilated& entry);
 
 // The sealed task of an assimilated result. Throws corrupt unless it is what
 // the entry says.

@@ -26,8 +26,7 @@ class ObjectCheck {
   }
   void operator()(const ResultAssimilated& entry) {
     open_task(sources_, run_, entry);
-    read_checked(sources_.objects, entry.update,
-                 fmt::format("update of result {}", entry.result));
+    if (!read_update(sources_, entry)) ++updates_removed_;
   }
   void operator()(const SnapshotPublished& entry) {
     read_checked(sources_.objects, entry.parameters, "snapshot");
@@ -44,9 +43,12 @@ class ObjectCheck {
     read_checked(sources_.objects, entry.published, "final published model");
   }
 
+  std::uint64_t updates_removed() const { return updates_removed_; }
+
  private:
   const LedgerSources& sources_;
   RunCreated run_;
+  std::uint64_t updates_removed_ = 0;
 };
 
 struct Revocation {
@@ -146,9 +148,11 @@ ReplayReport replay_as_lived(const LedgerSources& sources,
 
 LedgerReport verify_ledger(const LedgerSources& sources) {
   ObjectCheck objects(sources);
-  return walk(sources, kAll, [&](const LedgerEntry& entry) {
+  LedgerReport report = walk(sources, kAll, [&](const LedgerEntry& entry) {
     std::visit(objects, entry.body);
   });
+  report.updates_removed = objects.updates_removed();
+  return report;
 }
 
 ReplayReport replay(const LedgerSources& sources,

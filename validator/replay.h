@@ -19,7 +19,8 @@
 namespace quorate {
 
 // Checks chain, seals, versions, and that every object named is there and has
-// its hash; of workunits also the seal. An Error other than corrupt passes.
+// its hash; of workunits also the seal. Updates that were removed on purpose
+// are counted. An Error other than corrupt passes.
 LedgerReport verify_ledger(const LedgerSources& sources);
 
 struct ReplayOptions {
@@ -53,6 +54,9 @@ struct ReplayReport {
 // comparing on the way the hash of every published snapshot, of the end, and of
 // the snapshot that each unit's sealed task names as its base. Past versions
 // are kept only while an entry to come uses them as base; no snapshot is read.
+//
+// Throws unsupported, naming the entry, for an update that was removed on
+// purpose, unless `see` brings it back.
 //
 // The run is followed as it went, false updates included, up to each
 // revocation; from there with the model that is rebuilt from the beginning

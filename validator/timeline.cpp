@@ -59,9 +59,17 @@ bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
     options_.see({*entry_, entry, run_, task, base});
   }
   const std::string what = fmt::format("update of result {}", entry.result);
-  std::vector<float> delta = read_parameters(
-      run_.model, read_checked(sources_.objects, entry.update, what), what);
-  return state_->apply(entry, rule, base, std::move(delta));
+  const std::optional<Bytes> update = read_update(sources_, entry);
+  if (!update) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("ledger entry {}: {} {}: it was removed after the "
+                            "end of the run, as keep_updates_days says: only "
+                            "`audit` and `replay --recompute`, which compute "
+                            "it again, can follow this run",
+                            seq_, what, entry.update.hex()));
+  }
+  return state_->apply(entry, rule, base,
+                       read_parameters(run_.model, *update, what));
 }
 
 void Timeline::operator()(const SnapshotPublished& entry) {

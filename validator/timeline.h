@@ -57,7 +57,7 @@ class Timeline {
         last_uses_(std::move(last_uses)) {}
 
   // Throws corrupt for what does not fit, denied if it needs more memory than
-  // it may have.
+  // it may have, unsupported for an update that was removed on purpose.
   void show(const LedgerEntry& entry);
 
   std::uint64_t left_out() const { return left_out_; }

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -40,6 +41,19 @@ void remove_leftovers(const fs::path& folder) {
   if (error) {
     throw Error(ErrorKind::io, fmt::format("read folder {}: {}",
                                            folder.string(), error.message()));
+  }
+}
+
+// False, with errno, if it could not.
+bool use_now(const fs::path& path) {
+  return ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0;
+}
+
+std::optional<Hash> hash_named(const std::string& text) {
+  try {
+    return parse_hex<Hash>(text, "object");
+  } catch (const Error&) {
+    return std::nullopt;
   }
 }
 
@@ -85,10 +99,30 @@ bool ObjectStore::holds(const Hash& hash, ByteView bytes) const {
                     file.bytes().end());
 }
 
-std::pair<Hash, bool> ObjectStore::insert(ByteView bytes) {
+void ObjectReader::list(const std::function<void(const Found&)>& see) const {
+  std::error_code error;
+  for (fs::directory_iterator folder(objects_, error), end;
+       !error && folder != end; folder.increment(error)) {
+    if (!folder->is_directory(error)) continue;
+    for (fs::directory_iterator at(folder->path(), error); !error && at != end;
+         at.increment(error)) {
+      const std::optional<Hash> hash = hash_named(at->path().filename());
+      if (!hash || path(*hash) != at->path()) continue;
+      std::error_code gone;
+      const Found found{*hash, at->file_size(gone), at->last_write_time(gone)};
+      if (!gone) see(found);
+    }
+  }
+  if (error) {
+    throw Error(ErrorKind::io, fmt::format("read folder {}: {}",
+                                           objects_.string(), error.message()));
+  }
+}
+
+std::pair<Hash, bool> ObjectStore::insert(ByteView bytes, bool own) {
   Hash hash = sha256(bytes);
-  bool is_new = !contains(hash);
-  if (!is_new && holds(hash, bytes)) {
+  // Renewed first: what is there then stays there.
+  if (renew(hash) && holds(hash, bytes)) {
     note_unsynced(hash);  // another thread may have moved it in just now
     return {hash, false};
   }
@@ -97,20 +131,42 @@ std::pair<Hash, bool> ObjectStore::insert(ByteView bytes) {
     FileDescriptor file =
         open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
     write_all(file.get(), bytes, temporary);
-    adopt(temporary, hash);
+    return {hash, move_in(temporary, hash, own)};
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  return {hash, is_new};
 }
 
 void ObjectStore::adopt(const fs::path& temporary, const Hash& hash) {
-  fs::path target = path(hash);
-  if (::rename(temporary.c_str(), target.c_str()) != 0) {
+  move_in(temporary, hash, false);
+}
+
+// True if nothing was there under this hash.
+bool ObjectStore::move_in(const fs::path& temporary, const Hash& hash,
+                          bool own) {
+  const fs::path target = path(hash);
+  std::lock_guard lock(mutex_);
+  const bool is_new = !contains(hash);
+  // Its bytes may have come a while ago; its use begins now.
+  if (!use_now(temporary) || ::rename(temporary.c_str(), target.c_str()) != 0) {
     throw_errno("move " + temporary.string() + " to " + target.string());
   }
-  note_unsynced(hash);
+  if (own && is_new) {
+    own_.insert(hash);
+  } else {
+    own_.erase(hash);
+  }
+  unsynced_.push_back(hash);
+  return is_new;
+}
+
+bool ObjectStore::renew(const Hash& hash) {
+  std::lock_guard lock(mutex_);
+  own_.erase(hash);
+  if (use_now(path(hash))) return true;
+  if (errno != ENOENT) throw_errno("renew " + path(hash).string());
+  return false;
 }
 
 void ObjectStore::note_unsynced(const Hash& hash) {
@@ -175,7 +231,37 @@ Bytes ObjectReader::read(const Hash& hash) const {
 }
 
 void ObjectStore::remove(const Hash& hash) {
-  fs::path target = path(hash);
+  std::lock_guard lock(mutex_);
+  own_.erase(hash);
+  unlink_object(hash);
+}
+
+void ObjectStore::remove_own(const Hash& hash) {
+  std::lock_guard lock(mutex_);
+  if (own_.erase(hash) != 0) unlink_object(hash);
+}
+
+fs::file_time_type ObjectStore::now() const {
+  const fs::path probe = temporary_path("time");
+  open_file(probe, O_WRONLY | O_CREAT | O_EXCL, 0600);
+  const fs::file_time_type time = fs::last_write_time(probe);
+  ::unlink(probe.c_str());
+  return time;
+}
+
+bool ObjectStore::remove_unused_since(const Hash& hash,
+                                      fs::file_time_type limit) {
+  std::lock_guard lock(mutex_);
+  std::error_code gone;
+  const fs::file_time_type used = fs::last_write_time(path(hash), gone);
+  if (gone || used >= limit) return false;
+  own_.erase(hash);
+  unlink_object(hash);
+  return true;
+}
+
+void ObjectStore::unlink_object(const Hash& hash) const {
+  const fs::path target = path(hash);
   if (::unlink(target.c_str()) != 0 && errno != ENOENT) {
     throw_errno("remove " + target.string());
   }

@@ -1,9 +1,16 @@
 // Objects (snapshots, shards, updates) in a folder, named by
 // their SHA-256: DIR/ab/HASH. What is there is whole: objects are moved in.
+//
+// The same bytes may be put by several who do not know of each other: hosts can
+// upload what others made. So an object goes only if nobody has used it since:
+// its file's time is when it was last put, adopted or renewed, and removing
+// looks at it under the same lock.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -29,6 +36,16 @@ class ObjectReader {
   // The bytes, hashed: throws corrupt if it is missing or changed on disk.
   Bytes read(const Hash& hash) const;
 
+  struct Found {
+    Hash hash;
+    std::uint64_t bytes = 0;
+    fs::file_time_type used;  // when it was last put, adopted or renewed
+  };
+  // Shows every object, in no order; what comes or goes meanwhile may be shown
+  // or not, and files that are no objects are not. Takes a few microseconds for
+  // each. What `see` throws passes.
+  void list(const std::function<void(const Found&)>& see) const;
+
  protected:
   fs::path objects_;
 };
@@ -41,14 +58,18 @@ class ObjectStore : public ObjectReader {
   ObjectStore(fs::path objects, fs::path temporary);
 
   // There for every reader on return, and durable after the next sync().
-  // Putting what is there already does nothing; what is there damaged is
-  // written anew.
-  Hash put(ByteView bytes) { return insert(bytes).first; }
-  // The same; true if nothing was there under this hash.
-  std::pair<Hash, bool> insert(ByteView bytes);
+  // Putting what is there already renews it; what is there damaged is written
+  // anew.
+  Hash put(ByteView bytes) { return insert(bytes, false).first; }
+  // The same. True if nothing was there under this hash: then the object is the
+  // caller's own, see remove_own().
+  std::pair<Hash, bool> put_own(ByteView bytes) { return insert(bytes, true); }
   // Takes over a finished temporary file whose bytes have this hash; durable
   // after the next sync().
   void adopt(const fs::path& temporary, const Hash& hash);
+  // To be called before something that is to last refers to an object that it
+  // did not put. False if it is not there.
+  bool renew(const Hash& hash);
   // Makes everything put or adopted so far durable, in one go: the disk takes
   // as long for one object as for a hundred. To be called before a commit that
   // refers to them. Throws io.
@@ -57,15 +78,28 @@ class ObjectStore : public ObjectReader {
   fs::path temporary_path(std::string_view purpose) const;
   // Removing what is not there does nothing.
   void remove(const Hash& hash);
+  // Removes what put_own() wrote, in this process, unless it was put, adopted
+  // or renewed again: then somebody else may need it.
+  void remove_own(const Hash& hash);
+  // The time of the folder's file system: what is used from now on gets it, or
+  // a later one.
+  fs::file_time_type now() const;
+  // Removes what was not put, adopted or renewed since; true if it did.
+  bool remove_unused_since(const Hash& hash, fs::file_time_type limit);
 
  private:
+  std::pair<Hash, bool> insert(ByteView bytes, bool own);
+  bool move_in(const fs::path& temporary, const Hash& hash, bool own);
   bool holds(const Hash& hash, ByteView bytes) const;
+  void unlink_object(const Hash& hash) const;
   void note_unsynced(const Hash& hash);
   void sync_one(const Hash& hash) const;
 
   fs::path temporary_;
+  // Also held while a name in the folder is made, renewed or removed.
   std::mutex mutex_;
   std::vector<Hash> unsynced_;
+  std::set<Hash> own_;  // written by put_own() and used by nobody else since
 };
 
 }  // namespace quorate

@@ -44,6 +44,10 @@ struct Run {
   double round_share = 0.6;
   Millis created = 0;
   Millis ended = 0;
+  // When its recorded updates were given up, as the operator's settings say: an
+  // update that is not there was removed then. 0: they are all kept, and one
+  // that is not there is damage.
+  Millis updates_removed = 0;
 };
 
 // Where the work generator stands; one per run.

@@ -83,9 +83,16 @@ PublicKey key_of(const json& host) {
 
 void verify(const GlobalOptions& global, const std::string& run) {
   const LedgerReport report = verify_ledger(Reading(global, run).sources());
-  json row{{"recomputed", 0}, {"final_snapshot", nullptr}};
+  json row{{"recomputed", 0},
+           {"final_snapshot", nullptr},
+           {"updates_removed", report.updates_removed}};
   put_ledger(row, report);
-  finish(row, report, global.json, run, "");
+  finish(row, report, global.json, run,
+         report.updates_removed == 0
+             ? ""
+             : fmt::format(", of which {} updates were removed after the end "
+                           "of the run, as keep_updates_days says",
+                           report.updates_removed));
 }
 
 struct ReplayCommand {

@@ -160,7 +160,8 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   ProjectFolder folder{global.folder};
   load_keys(folder);
   FileLock adding = lock_for("dataset add " + name, folder.datasets_lock(),
-                             "another data set is being added");
+                             "another data set is being added, or old objects "
+                             "are being removed");
   fs::path manifest_path = folder.manifest(name);
   fs::path picture_path = folder.picture(name);
   if (fs::exists(manifest_path)) {

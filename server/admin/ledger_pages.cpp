@@ -39,6 +39,14 @@ std::optional<Claim> LedgerPages::claim(const Hash& hash) const {
   return found->second;
 }
 
+bool LedgerPages::are_updates_removed() {
+  if (!are_updates_removed_) {
+    const json run = client_.call("train-show", {{"run", run_}});
+    are_updates_removed_ = run.value("updates_removed", Millis{0}) != 0;
+  }
+  return are_updates_removed_;
+}
+
 void LedgerPages::load(std::uint64_t seq) {
   first_ = seq;
   page_.clear();
@@ -85,6 +93,9 @@ LedgerSources sources_of(const ProjectFolder& folder, LedgerPages& pages,
   sources.records = [&pages](std::uint64_t seq) { return pages.record(seq); };
   sources.objects = [&objects](const Hash& hash) { return objects.read(hash); };
   sources.tasks = [&pages](const Hash& hash) { return pages.task(hash); };
+  sources.is_removed = [&](const Hash& update) {
+    return !objects.contains(update) && pages.are_updates_removed();
+  };
   sources.project = keys.id;
   sources.key = keys.project.public_key();
   return sources;

@@ -30,6 +30,8 @@ class LedgerPages {
   // The claim with this hash, from the header that its host signed; nullopt if
   // that is not kept.
   std::optional<Claim> claim(const Hash& hash) const;
+  // Of the run: see Run::updates_removed.
+  bool are_updates_removed();
 
  private:
   static constexpr std::uint64_t kPage = 200;  // records, each with a task
@@ -40,6 +42,7 @@ class LedgerPages {
   AdminClient& client_;
   std::string run_;
   With with_;
+  bool are_updates_removed_ = false;  // it never ceases to be so
   std::uint64_t first_ = 0;
   std::deque<LedgerRecord> page_;
   std::map<Hash, Bytes> tasks_;

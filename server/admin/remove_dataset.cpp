@@ -49,10 +49,11 @@ json remove_dataset(Project& project, const json& arguments) {
   std::set<Hash> shards = shards_of(load_manifest(folder, name));
   expect_unused(state, name);
   std::string command = "dataset remove " + name;
-  FileLock backup =
-      lock_for(command, folder.backup_lock(), "a backup is being made");
-  FileLock adding =
-      lock_for(command, folder.datasets_lock(), "a data set is being added");
+  const std::string removing = ", or old objects are being removed";
+  FileLock backup = lock_for(command, folder.backup_lock(),
+                             "a backup is being made" + removing);
+  FileLock adding = lock_for(command, folder.datasets_lock(),
+                             "a data set is being added" + removing);
   std::set<Hash> needed = shards_of_others(folder, name);
   // First what names the shards: in between, they only take space.
   fs::remove(folder.manifest(name));

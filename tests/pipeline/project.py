@@ -222,9 +222,13 @@ class Project:
         self.folder = stage.folder / name
         self.kept = stage.folder / f"{name}-kept"
         stage.run("quorate", "init", self.folder)
+        self.set(**{**SETTINGS, **settings})
+
+    def set(self, **settings):
+        """Changes quorate.toml."""
         file = self.folder / "quorate.toml"
         text = file.read_text()
-        for key, value in {**SETTINGS, **settings}.items():
+        for key, value in settings.items():
             text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}",
                                   text)
             expect(count == 1, f"quorate.toml: no setting {key}")

@@ -51,20 +51,39 @@ TEST_CASE("snapshots that nothing needs go, but not while a backup copies") {
 TEST_CASE("runs that began alike may share snapshots: they stay") {
   ProjectFixture project(ProjectOptions{.quorum = 1, .local_steps = 2});
   Volunteer user = project.join();
-  FileLock backup(project.state().folder.backup_lock());
-  for (int i = 0; i < 4; ++i) project.report(user, project.take(user));
-  TrainingRun& mine = project.run();
-  REQUIRE_FALSE(mine.own_snapshots.empty());
-  Run row = mine.run;
-  row.key += 1;
-  TrainingRun twin(row, {}, mine.dataset,
-                   make_update_rule(row.rule, row.rule_settings),
-                   ModelState(mine.model.parameters()));
-  auto& runs = project.state().runs;
-  TrainingRun& other = runs.emplace(row.key, std::move(twin)).first->second;
-  CHECK(take_old_snapshots(project.state(), mine).empty());
-  other.run.seed += 1;
-  CHECK_FALSE(take_old_snapshots(project.state(), mine).empty());
+  project.report(user, project.take(user));
+  Assignment second = project.take(user);
+  const Hash shared = second.objects.at(1).hash;
+  REQUIRE(project.run().own_snapshots.contains(shared));
+  TrainingRun twin(project.run().run, {}, project.run().dataset,
+                   make_update_rule("vc-asgd", ""),
+                   ModelState(project.run().model.parameters()));
+  CHECK(twin.snapshot(project.state().objects) == shared);
+  project.report(user, second);
+  project.train_to_end({user});
+  CHECK(project.state().objects.contains(shared));
+  CHECK_FALSE(project.run().own_snapshots.contains(shared));
+}
+
+// A snapshot has the form of an update: a host may upload the one that it got,
+// and with quorum 1 it is believed.
+TEST_CASE("a snapshot that a host claims as its update stays") {
+  ProjectFixture project(ProjectOptions{.quorum = 1, .local_steps = 2});
+  Volunteer user = project.join();
+  project.report(user, project.take(user));
+  Assignment second = project.take(user);
+  const Hash base = second.objects.at(1).hash;
+  REQUIRE(project.run().own_snapshots.contains(base));
+  test::Forgery copy;
+  copy.result = [&](TrainingResult& result) {
+    result.update = project.state().objects.read(base);
+    result.claim.update = base;
+  };
+  REQUIRE(project.report(user, second, copy).accepted);
+  project.train_to_end({user});
+  CHECK(project.assimilated().at(1).update == base);
+  CHECK(project.state().objects.contains(base));
+  test::check_ledger(project);
 }
 
 // The model stands still, so that many versions have the same bits.

@@ -40,4 +40,13 @@ TEST_CASE("the end waits for the job under way, and drops the rest") {
   CHECK(owned.use_count() == 1);
 }
 
+TEST_CASE("what is posted after the end is dropped") {
+  bool has_run = false;
+  JobThread thread;
+  thread.stop();
+  thread.post([&] { has_run = true; });
+  thread.stop();  // again: nothing is left to do
+  CHECK_FALSE(has_run);
+}
+
 }  // namespace quorate

@@ -110,6 +110,7 @@ class ProjectFixture {
 
   ProjectState& state() { return *state_; }
   Daemons& daemons() { return *daemons_; }
+  Writer& writer() { return *writer_; }
   TrainingRun& run() { return state_->runs.begin()->second; }
   Result result(ResultId id) { return store_->result(id).value(); }
   Workunit unit_of(ResultId id) {

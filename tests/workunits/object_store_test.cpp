@@ -1,6 +1,8 @@
 #include "workunits/object_store.h"
 
+#include <chrono>
 #include <functional>
+#include <map>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -143,12 +145,92 @@ TEST_CASE("threads may put the same objects at once") {
   CHECK(folder.temporary_files() == 0);
 }
 
+TEST_CASE("what was used lately is not removed, in whatever way it was") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  const auto now = fs::file_time_type::clock::now();
+  const auto limit = now - std::chrono::minutes(30);
+  const Hash hash = store.put(as_bytes("content"));
+  auto grow_old = [&] {
+    fs::last_write_time(store.path(hash), now - std::chrono::hours(1));
+  };
+  CHECK_FALSE(store.remove_unused_since(hash, limit));
+  SUBCASE("put again") {
+    grow_old();
+    store.put(as_bytes("content"));
+  }
+  SUBCASE("renewed") {
+    grow_old();
+    CHECK(store.renew(hash));
+  }
+  SUBCASE("adopted, though its bytes came long ago") {
+    grow_old();
+    const fs::path upload = store.temporary_path("upload");
+    write_file_durably(upload, as_bytes("content"));
+    fs::last_write_time(upload, now - std::chrono::hours(1));
+    store.adopt(upload, hash);
+  }
+  CHECK_FALSE(store.remove_unused_since(hash, limit));
+  CHECK(as_text(store.read(hash)) == "content");
+  grow_old();
+  CHECK(store.remove_unused_since(hash, limit));
+  CHECK_FALSE(store.contains(hash));
+  CHECK_FALSE(store.remove_unused_since(hash, limit));
+  CHECK_FALSE(store.renew(hash));
+}
+
+TEST_CASE("an object is somebody's own until somebody else has it, too") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  auto [hash, is_new] = store.put_own(as_bytes("a snapshot"));
+  REQUIRE(is_new);
+  SUBCASE("put") {
+    store.put(as_bytes("a snapshot"));
+  }
+  SUBCASE("put as one's own, by two") {
+    CHECK_FALSE(store.put_own(as_bytes("a snapshot")).second);
+  }
+  SUBCASE("renewed") {
+    store.renew(hash);
+  }
+  SUBCASE("uploaded by a host that had it from us") {
+    const fs::path upload = store.temporary_path("upload");
+    write_file_durably(upload, as_bytes("a snapshot"));
+    store.adopt(upload, hash);
+  }
+  store.remove_own(hash);
+  CHECK(store.contains(hash));
+
+  const Hash own = store.put_own(as_bytes("another")).first;
+  store.remove_own(own);
+  CHECK_FALSE(store.contains(own));
+}
+
+TEST_CASE("all objects are listed, and nothing else") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  const Hash first = store.put(as_bytes("first"));
+  const Hash second = store.put(as_bytes("the second"));
+  write_file_durably(folder.root / "objects" / "notes", as_bytes("mine"));
+  write_file_durably(store.path(first).parent_path() / "notes",
+                     as_bytes("mine"));
+  const std::string name = first.hex();
+  write_file_durably(store.path(second).parent_path() / name,
+                     as_bytes("where it does not belong"));
+  std::map<Hash, std::uint64_t> found;
+  store.list([&](const ObjectReader::Found& one) {
+    found[one.hash] = one.bytes;
+    CHECK(one.used <= fs::file_time_type::clock::now());
+  });
+  CHECK(found == std::map<Hash, std::uint64_t>{{first, 5}, {second, 10}});
+}
+
 TEST_CASE("what is put again mends what was damaged on disk") {
   test::TemporaryFolder folder;
   ObjectStore store(folder / "objects", folder / "tmp");
-  auto [hash, is_new] = store.insert(as_bytes("a shard"));
+  auto [hash, is_new] = store.put_own(as_bytes("a shard"));
   CHECK(is_new);
-  CHECK_FALSE(store.insert(as_bytes("a shard")).second);
+  CHECK_FALSE(store.put_own(as_bytes("a shard")).second);
   for (const char* damage : {"a shArd", "short"}) {
     write_file_durably(store.path(hash), as_bytes(damage));
     CHECK_THROWS_AS(store.read(hash), Error);

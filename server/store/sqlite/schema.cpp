@@ -323,11 +323,16 @@ constexpr const char* kLateUnits = R"sql(
 ALTER TABLE workunits ADD COLUMN is_late INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// See Run::updates_removed.
+constexpr const char* kRetention = R"sql(
+ALTER TABLE runs ADD COLUMN updates_removed INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {kFirstSchema, kHostShares,   kSealedTasks,
                                kOptimizers,  kMicroBatches, kTrust,
-                               kLateUnits};
+                               kLateUnits,   kRetention};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");
@@ -343,6 +348,15 @@ std::int64_t version_of(SqliteConnection& connection) {
 }
 
 }  // namespace
+
+void expect_newest(SqliteConnection& connection) {
+  const std::int64_t version = version_of(connection);
+  if (version == static_cast<std::int64_t>(kSteps.size())) return;
+  throw Error(ErrorKind::unsupported,
+              fmt::format("store {}: its schema is version {}, this program "
+                          "reads {}: start the server anew, which changes it",
+                          connection.path().string(), version, kSteps.size()));
+}
 
 void migrate(SqliteConnection& connection) {
   if (version_of(connection) == static_cast<std::int64_t>(kSteps.size())) {

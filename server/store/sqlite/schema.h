@@ -10,4 +10,8 @@ namespace quorate {
 // has already changed it.
 void migrate(SqliteConnection& connection);
 
+// For those who only read beside a server: throws unsupported if the schema is
+// not the newest.
+void expect_newest(SqliteConnection& connection);
+
 }  // namespace quorate

@@ -126,6 +126,7 @@ struct Table<Run> {
     column("round_share", row.round_share);
     column("created", row.created);
     column("ended", row.ended);
+    column("updates_removed", row.updates_removed);
   }
 };
 

@@ -79,6 +79,7 @@ Run sample_run(std::uint8_t n) {
   run.round_share = 0.7 / n;
   run.created = 300 + n;
   run.ended = 400 + n;
+  run.updates_removed = 500 + n;
   return run;
 }
 
@@ -174,10 +175,10 @@ bool same(const Run& a, const Run& b) {
   auto fields = [](const Run& row) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,
                  micro, steps, epochs, optimizer, schedule, rule, settings,
-                 quorum, units, share, created, ended] = row;
+                 quorum, units, share, created, ended, removed] = row;
     return std::tie(key, id, name, state, reason, model, dataset, seed, batch,
                     micro, steps, epochs, optimizer, schedule, rule, settings,
-                    quorum, units, share, created, ended);
+                    quorum, units, share, created, ended, removed);
   };
   return fields(a) == fields(b);
 }
