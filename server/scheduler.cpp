@@ -87,7 +87,7 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
     return;
   }
   waiting_[id] = {request, std::move(reply), state_.clock.now() + request.wait,
-                  std::move(answer)};
+                  ++last_turn_, std::move(answer)};
 }
 
 // However alive the host: the unit must not wait for it for ever.
@@ -376,9 +376,14 @@ void Scheduler::serve_waiting() {
 }
 
 void Scheduler::serve_each_waiting() {
-  std::vector<HostId> ids;
-  for (const auto& [id, waiting] : waiting_) ids.push_back(id);
-  for (HostId id : ids) {
+  // Where there is work for some only, those who have waited longest get it.
+  std::vector<std::pair<std::uint64_t, HostId>> in_turn;
+  in_turn.reserve(waiting_.size());
+  for (const auto& [id, waiting] : waiting_) {
+    in_turn.emplace_back(waiting.turn, id);
+  }
+  std::sort(in_turn.begin(), in_turn.end());
+  for (const auto& [turn, id] : in_turn) {
     WaitingHost& waiting = waiting_.at(id);
     pick(*state_.hosts.host(id), waiting.request, waiting.reply.assignments);
     if (waiting.reply.assignments.empty()) continue;

@@ -92,6 +92,7 @@ class Scheduler {
   UnitMaker& maker_;
   Writer& writer_;
   WaitingHosts waiting_;
+  std::uint64_t last_turn_ = 0;
   std::set<WorkunitId> house_units_;
   bool is_awake_ = false;
   bool is_closed_ = false;

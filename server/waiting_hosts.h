@@ -1,6 +1,7 @@
 // Hosts whose question for work waits for an answer.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 
@@ -14,6 +15,7 @@ struct WaitingHost {
   protocol::WorkRequest request;
   protocol::WorkReply reply;
   Instant until;
+  std::uint64_t turn = 0;  // who asked earlier has a lower one
   std::function<void(protocol::WorkReply)> answer;
 };
 

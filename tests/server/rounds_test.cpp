@@ -145,6 +145,25 @@ TEST_CASE("a unit with a report when its round closes may still be credited") {
   check_ledger(project);
 }
 
+TEST_CASE("work that is not enough for all goes to those who waited longest") {
+  ProjectFixture project(in_rounds(2));
+  std::vector<Volunteer> users = join(project, 5);
+  std::vector<Assignment> out = {project.take(users[2]),
+                                 project.take(users[3])};
+  protocol::WorkRequest request;
+  request.want = 1;
+  request.wait = Seconds(25);
+  std::vector<ProjectFixture::Answer> answers;
+  for (std::size_t i : {4U, 1U, 0U}) {
+    answers.push_back(project.ask_later(users[i], request));
+  }
+  project.report(users[2], out[0]);
+  project.report(users[3], out[1]);
+  CHECK(answers[0]->has_value());
+  CHECK(answers[1]->has_value());
+  CHECK_FALSE(answers[2]->has_value());
+}
+
 TEST_CASE("the next round opens on the new version, also for who waits") {
   ProjectFixture project(in_rounds(3));
   std::vector<Volunteer> users = join(project, 4);
