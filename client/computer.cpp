@@ -92,7 +92,7 @@ std::vector<std::string> Computer::names() const {
   std::vector<std::string> names;
   for (const Slot& slot : slots_) {
     if (slot.worker && slot.ready) {
-      names.emplace_back(without_driver(slot.ready->device));
+      names.emplace_back(name_in(slot.ready->device));
     }
   }
   return names;

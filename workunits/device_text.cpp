@@ -29,6 +29,10 @@ std::string device_text(std::string_view name, std::string_view model,
   return text;
 }
 
+std::string_view name_in(std::string_view device_text) {
+  return device_text.substr(0, device_text.find_first_of(" ;"));
+}
+
 std::string_view without_driver(std::string_view device_text) {
   return device_text.substr(0, device_text.find(kBeforeDriver));
 }

@@ -15,6 +15,9 @@ inline constexpr std::size_t kMaxDeviceText = 64;
 std::string device_text(std::string_view name, std::string_view model,
                         std::string_view driver);
 
+// The name in it.
+std::string_view name_in(std::string_view device_text);
+
 // The part that stays the same when the driver changes.
 std::string_view without_driver(std::string_view device_text);
 

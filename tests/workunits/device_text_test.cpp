@@ -10,7 +10,10 @@ TEST_CASE("a device's text names model and driver, the driver last") {
   const std::string gpu = device_text("cuda:0", "NVIDIA A100", "CUDA 12.4");
   CHECK(gpu == "cuda:0 NVIDIA A100; CUDA 12.4");
   CHECK(without_driver(gpu) == "cuda:0 NVIDIA A100");
+  CHECK(name_in(gpu) == "cuda:0");
   CHECK(without_driver("cpu:avx512") == "cpu:avx512");
+  CHECK(name_in("cpu:avx512") == "cpu:avx512");
+  CHECK(name_in(device_text("opencl:0", "", "3.1")) == "opencl:0");
 }
 
 TEST_CASE("a device's text is printable and short, whatever its maker says") {
