@@ -121,8 +121,10 @@ def test_purge(stage):
     project.order("train", "stop", RUN)
     check_books(project, volunteers)
     check_ledger(project)
-    hosts = {e["host"] for e in project.ledger() if e["kind"] == "result" and
-             e["result"] not in revoked_in(project.ledger())}
+    ledger = project.ledger()
+    revoked = revoked_in(ledger)
+    hosts = {e["host"] for e in ledger if e["kind"] == "result" and
+             e["result"] not in revoked}
     for victim in volunteers:
         expect(project.host_of(victim)["key"] not in hosts,
                f"{victim.name}: an update of it is in the model still")
