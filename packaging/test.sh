@@ -27,8 +27,14 @@ record() { # NAME EXIT-CODE
 
 # Runs a command as one test; shows its output when it fails.
 run_one() { # NAME COMMAND...
-  local name=$1 log code
+  local name=$1
   shift
+  show_run "$@"
+  record "$name" $?
+}
+
+show_run() { # COMMAND...
+  local log code
   log=$(mktemp)
   "$@" >"$log" 2>&1
   code=$?
@@ -39,7 +45,7 @@ run_one() { # NAME COMMAND...
   fi
   grep -ho 'skipped: .*' "$log" | sort -u
   rm -f "$log"
-  record "$name" "$code"
+  return "$code"
 }
 
 build() { # FOLDER CMAKE-ARGUMENT...
@@ -83,13 +89,28 @@ check_format() {
     echo "format: every file as .clang-format wants it"
 }
 
+# As many at once as there are processors: they wait a good deal.
 run_end_to_end() {
-  local script
+  local folder script name
+  heading "tests/pipeline"
+  folder=$(mktemp -d)
+  export -f show_run end_to_end_one
+  printf '%s\n' tests/pipeline/*_test.py |
+    xargs -P "$(nproc)" -I '{}' bash -c 'end_to_end_one "$@"' - '{}' "$folder"
   for script in tests/pipeline/*_test.py; do
-    heading "$script"
-    # Debian's own interpreter: python3-numpy serves that one.
-    run_one "$script" /usr/bin/python3 "$script"
+    name=$(basename "$script")
+    record "$script" "$(cat "$folder/$name.code" 2>/dev/null || echo 1)"
   done
+  rm -rf "$folder"
+}
+
+end_to_end_one() { # SCRIPT FOLDER
+  local name
+  name=$(basename "$1")
+  # Debian's own interpreter: python3-numpy serves that one.
+  show_run /usr/bin/python3 "$1" >"$2/$name.text"
+  echo $? >"$2/$name.code"
+  cat "$2/$name.text" # in one piece
 }
 
 run_mutations() {
