@@ -14,8 +14,6 @@ namespace {
 
 // How late a lease or a waiting host may be noticed.
 constexpr Seconds kTick{0.1};
-// House workers yield to what else runs on the server.
-constexpr int kHouseNiceness = 5;
 
 ResultHeader house_header(const OpenResult& open,
                           const protocol::ComputeDone& done,
@@ -84,11 +82,6 @@ void Daemons::make_house_host() {
 
 void Daemons::start() {
   if (state_.settings.house_workers > 0) {
-    protocol::WorkerOptions options;
-    options.program = protocol::find_worker_program();
-    options.threads = state_.settings.house_threads;
-    options.device = state_.settings.house_device;
-    options.niceness = kHouseNiceness;
     HouseCallbacks callbacks;
     callbacks.next_unit = [this] { return next_house_unit(); };
     callbacks.computed = [this](const HouseUnit& unit,
@@ -101,8 +94,9 @@ void Daemons::start() {
     };
     // On the writer's thread, which orders evaluations from it.
     writer_.run([&] {
-      house_ = std::make_unique<HouseWorkers>(state_.settings.house_workers,
-                                              options, std::move(callbacks));
+      house_ = std::make_unique<HouseWorkers>(
+          state_.settings.house_workers, house_worker_options(state_.settings),
+          std::move(callbacks));
     });
   }
   if (roles_.validator && roles_.assimilator) reviser.start();

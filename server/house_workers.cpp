@@ -11,8 +11,18 @@ namespace {
 
 constexpr Seconds kIdle{0.1};
 constexpr int kEvaluationTries = 3;
+constexpr int kNiceness = 5;  // they yield to what else runs on the server
 
 }  // namespace
+
+protocol::WorkerOptions house_worker_options(const ServerSettings& settings) {
+  protocol::WorkerOptions options;
+  options.program = protocol::find_worker_program();
+  options.threads = settings.house_threads;
+  options.device = settings.house_device;
+  options.niceness = kNiceness;
+  return options;
+}
 
 HouseWorkers::HouseWorkers(std::uint32_t count,
                            const protocol::WorkerOptions& options,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "protocol/worker/worker_process.h"
+#include "server/settings.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -32,6 +33,9 @@ struct HouseCallbacks {
       computed;
   std::function<void(const HouseUnit&, const std::string& why)> failed;
 };
+
+// How the server starts those that it trusts, also for rechecks.
+protocol::WorkerOptions house_worker_options(const ServerSettings& settings);
 
 class HouseWorkers {
  public:

@@ -116,6 +116,16 @@ bool ProjectState::is_anchor(HostId host) const {
   return trust.standing(hosts.hosts().at(host)) == Standing::proven;
 }
 
+bool ProjectState::is_of_anchor(const Result& result) const {
+  if (result.server_state == ServerState::in_progress) {
+    return is_anchor(result.host);
+  }
+  return result.outcome == ResultOutcome::success &&
+         trust.standing(hosts.hosts().at(result.host),
+                        decode_result_header(result.header.bytes)) ==
+             Standing::proven;
+}
+
 bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {
   const std::string& block = hosts.block(host);
   if (block.empty() || !settings.trust_distinct_addresses) return true;

@@ -60,6 +60,9 @@ struct ProjectState {
   bool is_active(HostId host) const;
   // A proven host, or the house's: its results can vouch for others'.
   bool is_anchor(HostId host) const;
+  // Of a result in progress, its host; of a reported one, the device that
+  // computed it, which may be another than its host's best. Else false.
+  bool is_of_anchor(const Result& result) const;
   bool is_banned(HostId host) const {
     return hosts.hosts().at(host).mark == HostMark::banned;
   }

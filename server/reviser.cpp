@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/house_workers.h"
 #include "server/ledger_reader.h"
 #include "validator/replay.h"
 #include "workunits/safetensors.h"
@@ -16,19 +17,9 @@ namespace {
 constexpr Seconds kBetween{0.2};
 constexpr Seconds kAfterFailure{30};
 constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
-constexpr int kNiceness = 5;  // as house workers
 
 // Thrown out of a walk through the ledger when the rest of it does not matter.
 struct Enough {};
-
-protocol::WorkerOptions worker_options(const ServerSettings& settings) {
-  protocol::WorkerOptions options;
-  options.program = protocol::find_worker_program();
-  options.threads = settings.house_threads;
-  options.device = settings.house_device;
-  options.niceness = kNiceness;
-  return options;
-}
 
 void expect_fits(const LedgerReport& report) {
   if (!report.ok()) throw Error(ErrorKind::corrupt, report.first_difference);
@@ -138,7 +129,7 @@ void Reviser::recheck(const Recheck& order) {
   LedgerReader ledger(state_, writer_, order.run);
   LedgerSources sources = ledger.sources();
   sources.progress = [this](std::uint64_t) { expect_going_on(); };
-  Recomputer recomputer(worker_options(state_.settings), sources,
+  Recomputer recomputer(house_worker_options(state_.settings), sources,
                         state_.objects, state_.folder.temporary() / "recheck",
                         [this] { expect_going_on(); });
   std::size_t left = order.units.size();

@@ -294,18 +294,6 @@ bool Scheduler::is_witness(const LiveUnit& live) const {
   return has_uploader;
 }
 
-// A host is proven by its best device; what it reports, by the one that
-// computed it.
-bool Scheduler::is_of_anchor(const Result& result) const {
-  if (result.server_state == ServerState::in_progress) {
-    return state_.is_anchor(result.host);
-  }
-  return result.outcome == ResultOutcome::success &&
-         state_.trust.standing(state_.hosts.hosts().at(result.host),
-                               decode_result_header(result.header.bytes)) ==
-             Standing::proven;
-}
-
 // Whether this result has to be an anchor's: none of the unit's others is, and
 // no other is still to be drawn.
 bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
@@ -317,7 +305,7 @@ bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
     is_only_one = false;
     std::optional<HostId> kept = state_.reservations.host(other.id);
     if (kept && state_.is_anchor(*kept)) others_have_it = true;
-    if (is_of_anchor(other)) others_have_it = true;
+    if (state_.is_of_anchor(other)) others_have_it = true;
   }
   // The first result of a unit is anybody's: its partners are drawn later.
   return !others_have_it && !is_only_one;

@@ -75,7 +75,6 @@ class Scheduler {
   LiveUnit* make_unit(const Host& host, double speed_flops);
   void demand_quorum(LiveUnit& live);
   bool is_witness(const LiveUnit& live) const;
-  bool is_of_anchor(const Result& result) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const Result& result,
                            std::vector<ObjectRef> objects) const;

@@ -73,10 +73,7 @@ std::vector<Replica> replicas_of(const ProjectState& state,
     replica.id = result.id;
     replica.user = result.user;
     replica.house = result.user == kHouseUser;
-    replica.anchor =
-        state.trust.standing(state.hosts.hosts().at(result.host),
-                             decode_result_header(result.header.bytes)) ==
-        Standing::proven;
+    replica.anchor = state.is_of_anchor(result);
     replica.has_payload = result.validate_state == ValidateState::init;
     replica.claim = result.claim;
     replicas.push_back(replica);
@@ -171,7 +168,9 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
     result.reason = fmt::format("disagrees with result {}, which is rechecked",
                                 canonical->id);
     state_.feeder.save(result);
-    if (live.unit.check == UnitCheck::none) consequences_.recheck(live.unit);
+    const bool is_unchecked = live.unit.check == UnitCheck::none ||
+                              live.unit.check == UnitCheck::spot;
+    if (is_unchecked) consequences_.recheck(live.unit);
   } else {
     reject(live, result,
            fmt::format("disagrees with result {}, which a quorum had chosen",

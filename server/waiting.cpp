@@ -31,7 +31,7 @@ bool wants_anchor(const ProjectState& state, const LiveUnit& live,
   return state.needs_anchor(state.runs.at(live.unit.run).run) &&
          std::none_of(live.results.begin(), live.results.end(),
                       [&](const Result& result) {
-                        return result.host != 0 && state.is_anchor(result.host);
+                        return state.is_of_anchor(result);
                       }) &&
          std::none_of(users.begin(), users.end(), [&](UserId user) {
            return suits_again(live.results, user) && state.has_anchor(user);

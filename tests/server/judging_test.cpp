@@ -155,6 +155,22 @@ TEST_CASE("an accomplice's late copy of what was found false is false") {
   CHECK(project.host(mate).credit == 0);
 }
 
+TEST_CASE("a check that nobody could do leaves a unit unchecked") {
+  ProjectFixture project(trusting(1, 1));
+  Volunteer eve = project.join(), ann = project.join();
+  become_proven(project, eve);
+  become_proven(project, ann);
+  LateUnit unit = late_unit(project, eve, ann, lie());
+  for (int i = 0; i < 3; ++i) {
+    project.give_up(project.house(), project.take_as_house().result, "no");
+  }
+  REQUIRE(project.unit_of(unit.first.result).state ==
+          WorkunitState::assimilated);
+  project.report(ann, unit.second);
+  CHECK(project.unit_of(unit.first.result).check == UnitCheck::recheck);
+  CHECK(project.run().to_recheck.size() == 1);
+}
+
 TEST_CASE("without a house worker the only proven host may take a unit again") {
   ProjectOptions options = trusting(1, 0);
   options.house_workers = 0;
