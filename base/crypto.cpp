@@ -56,6 +56,20 @@ bool has_small_order(const PublicKey& key) {
 
 }  // namespace
 
+Hash slow_hash(ByteView secret, ByteView salt) {
+  constexpr std::uint64_t kCost = 1 << 14;
+  constexpr std::uint64_t kBlocks = 8;
+  constexpr std::uint64_t kLanes = 1;
+  constexpr std::uint64_t kMostMemory = 64 << 20;
+  Hash hash;
+  const auto* text = reinterpret_cast<const char*>(secret.data());
+  require(EVP_PBE_scrypt(text, secret.size(), salt.data(), salt.size(), kCost,
+                         kBlocks, kLanes, kMostMemory, hash.bytes.data(),
+                         hash.bytes.size()) == 1,
+          "EVP_PBE_scrypt");
+  return hash;
+}
+
 struct Sha256::Context {
   DigestContext digest = new_context();
 };

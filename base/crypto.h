@@ -38,6 +38,10 @@ T parse_hex(std::string_view text, std::string_view what) {
 
 Hash sha256(ByteView bytes);
 
+// Of a secret that may be guessed, as a password: scrypt (RFC 7914) with 16 MiB
+// and some 50 ms.
+Hash slow_hash(ByteView secret, ByteView salt);
+
 // SHA-256 of a stream.
 class Sha256 {
  public:

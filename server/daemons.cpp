@@ -69,7 +69,7 @@ void Daemons::make_house_host() {
     Host host;
     host.key = state_.keys.house.public_key();
     host.name = "house";
-    host.door = "house";
+    host.door = kHouseDoor;
     host.platform = "this server";
     state_.house_host =
         state_.hosts.register_house_host(host, state_.clock.unix_ms()).id;

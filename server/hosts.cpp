@@ -119,6 +119,17 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
   return add(fresh);
 }
 
+void HostTable::change_key(Host& host, const PublicKey& key) {
+  if (key.is_zero() || !host_by_key_.emplace(key, host.id).second) {
+    throw Error(ErrorKind::denied,
+                fmt::format("host {}: key {} is another host's", host.id,
+                            key.hex().substr(0, 8)));
+  }
+  host_by_key_.erase(host.key);
+  host.key = key;
+  changed(host.id);
+}
+
 Host* HostTable::host(HostId id) {
   auto found = hosts_.find(id);
   return found == hosts_.end() ? nullptr : &found->second;

@@ -29,8 +29,13 @@ class HostTable {
   // Throws denied if the account is unknown or has all the hosts that it may
   // have, or the host key belongs to another account.
   Host& register_host(const Host& host, const PublicKey& account, Millis now);
+  // Of a user whom its door knows otherwise than by a key.
+  Host& register_host_of(UserId user, const Host& host, Millis now);
   // The host that stands for the server's own workers.
   Host& register_house_host(const Host& host, Millis now);
+  // From now on its results are signed with this key. Throws denied if it is
+  // another host's.
+  void change_key(Host& host, const PublicKey& key);
 
   // nullptr if unknown.
   Host* host(HostId id);
@@ -60,7 +65,6 @@ class HostTable {
   void flush();
 
  private:
-  Host& register_host_of(UserId user, const Host& host, Millis now);
   Host& add(const Host& host);
 
   Store& store_;

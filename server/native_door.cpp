@@ -206,7 +206,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
     host.key = wanted.host;
     host.name = wanted.name;
     host.platform = wanted.platform;
-    host.door = "native";
+    host.door = kNativeDoor;
     const Host& known = state_.hosts.register_host(host, wanted.account,
                                                    state_.clock.unix_ms());
     if (is_new) {

@@ -38,6 +38,12 @@ std::optional<OpenResult> OpenResults::find(ResultId id) const {
   return found->second;
 }
 
+void OpenResults::set_host_key(ResultId id, const PublicKey& key) {
+  std::lock_guard lock(mutex_);
+  auto found = results_.find(id);
+  if (found != results_.end()) found->second.host_key = key;
+}
+
 void OpenResults::set_uploaded(ResultId id, const Hash& update,
                                std::uint64_t size) {
   std::lock_guard lock(mutex_);

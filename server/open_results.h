@@ -43,6 +43,8 @@ class OpenResults {
   // Whether a result in progress needs this object: its sealed workunit, its
   // snapshot or its shard.
   bool names(const Hash& object) const;
+  // Its host signs with another key than when it was sent.
+  void set_host_key(ResultId id, const PublicKey& key);
   void set_uploaded(ResultId id, const Hash& update, std::uint64_t size);
   // The payloads that were received.
   std::vector<Hash> uploaded() const;

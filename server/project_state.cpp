@@ -59,8 +59,9 @@ ProjectState::ProjectState(const ProjectFolder& where,
             {result.id, decode_result_header(result.header.bytes)});
       }
       if (result.server_state != ServerState::in_progress) continue;
-      leases.grant(result.id, clock.now(), settings.lease);
-      open_results.add(open_result(live, result, hosts.host(result.host)->key));
+      const Host& host = *hosts.host(result.host);
+      leases.grant(result.id, clock.now(), lease_of(host));
+      open_results.add(open_result(live, result, host.key));
     }
   }
 }
@@ -94,8 +95,20 @@ TrainingRun* ProjectState::run_by_name(const std::string& name) {
   return nullptr;
 }
 
+Seconds ProjectState::lease_of(const Host& host) const {
+  return host.door == kBoincDoor ? settings.boinc_lease : settings.lease;
+}
+
+Seconds ProjectState::reservation_of(const Host& host) const {
+  return host.door == kBoincDoor ? settings.boinc_contact + settings.reservation
+                                 : settings.reservation;
+}
+
 std::vector<HostId> ProjectState::active_hosts() const {
-  return hosts.active_since(clock.now() - settings.lease);
+  const Seconds longest = std::max(settings.lease, settings.boinc_lease);
+  std::vector<HostId> hosts_heard = hosts.active_since(clock.now() - longest);
+  std::erase_if(hosts_heard, [&](HostId id) { return !is_active(id); });
+  return hosts_heard;
 }
 
 std::size_t ProjectState::active_host_count() {
@@ -109,7 +122,7 @@ std::size_t ProjectState::active_host_count() {
 
 bool ProjectState::is_active(HostId host) const {
   std::optional<Instant> heard = hosts.heard(host);
-  return heard && *heard >= clock.now() - settings.lease;
+  return heard && *heard >= clock.now() - lease_of(hosts.hosts().at(host));
 }
 
 bool ProjectState::is_anchor(HostId host) const {

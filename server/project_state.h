@@ -53,7 +53,10 @@ struct ProjectState {
 
   TrainingRun& run(RunKey key) { return runs.at(key); }
   TrainingRun* run_by_name(const std::string& name);
-  // Volunteers' hosts that were heard from within one lease.
+  // How long a host may be silent; a replica that waits for it.
+  Seconds lease_of(const Host& host) const;
+  Seconds reservation_of(const Host& host) const;
+  // Volunteers' hosts that were heard from within their lease.
   std::vector<HostId> active_hosts() const;
   // How many; a second old at most.
   std::size_t active_host_count();

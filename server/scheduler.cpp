@@ -91,12 +91,18 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
 }
 
 // However alive the host: the unit must not wait for it for ever.
-Seconds Scheduler::most_time(const LiveUnit& live) const {
+Seconds Scheduler::most_time(const LiveUnit& live, Seconds lease) const {
   constexpr double kPatience = 10;
   Seconds typical = state_.run(live.unit.run).typical_time;
-  Seconds lease = state_.settings.lease;
   return typical == Seconds(0) ? kPatience * lease
                                : std::max(lease, kPatience * typical);
+}
+
+void Scheduler::renew_lease(const LiveUnit& live, const Host& host,
+                            ResultId result) {
+  const Seconds lease = state_.lease_of(host);
+  state_.leases.renew(result, state_.clock.now(), lease,
+                      most_time(live, lease));
 }
 
 void Scheduler::heartbeat(HostId id, const protocol::WorkRequest& request,
@@ -110,14 +116,12 @@ void Scheduler::renew(const Host& host, const protocol::WorkRequest& request,
                       protocol::WorkReply& reply) {
   state_.hosts.touch(*state_.hosts.host(host.id), state_.clock.now(),
                      state_.clock.unix_ms());
-  Instant now = state_.clock.now();
   for (const protocol::Progress& progress : request.holding) {
     LiveUnit* live = state_.feeder.find_by_result(progress.result);
     const Result* result = live ? live->find(progress.result) : nullptr;
     if (result != nullptr && result->host == host.id) {
       if (result->server_state == ServerState::in_progress) {
-        state_.leases.renew(result->id, now, state_.settings.lease,
-                            most_time(*live));
+        renew_lease(*live, host, result->id);
       } else if (result->outcome != ResultOutcome::success &&
                  !is_late_but_welcome(*live, *result)) {
         reply.cancel.push_back(result->id);
@@ -143,8 +147,7 @@ void Scheduler::resend_lost(const Host& host,
     std::vector<ObjectRef> objects = objects_of(*live);
     if (objects.empty()) continue;
     out.push_back(assignment_of(*live->find(id), std::move(objects)));
-    state_.leases.renew(id, state_.clock.now(), state_.settings.lease,
-                        most_time(*live));
+    renew_lease(*live, host, id);
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
   }
 }
@@ -248,7 +251,7 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
   state_.reservations.end(result.id);
   // A house worker needs no lease: this process knows when it ends.
   if (host.id != state_.house_host) {
-    state_.leases.grant(result.id, state_.clock.now(), state_.settings.lease);
+    state_.leases.grant(result.id, state_.clock.now(), state_.lease_of(host));
   }
   state_.open_results.add(open_result(live, result, host.key));
   Assignment assignment = assignment_of(result, std::move(objects));
@@ -259,8 +262,8 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
 
 Assignment Scheduler::assignment_of(const Result& result,
                                     std::vector<ObjectRef> objects) const {
-  return {result.id, result.nonce, std::move(objects), state_.settings.lease,
-          !result.is_witness};
+  return {result.id, result.nonce, std::move(objects),
+          state_.lease_of(*state_.hosts.host(result.host)), !result.is_witness};
 }
 
 // The unit was made for a proven host, and another has it now.
@@ -338,10 +341,11 @@ void Scheduler::reserve(LiveUnit& live, ResultId result) {
   }
   // An anchor is drawn once: were it drawn again whenever it is slow to come,
   // those who wait idle for it would be favoured.
+  const Host& drawn = *state_.hosts.host(*host);
   state_.reservations.keep(
       result, *host,
       state_.clock.now() +
-          (anchor ? state_.settings.lease : state_.settings.reservation));
+          (anchor ? state_.lease_of(drawn) : state_.reservation_of(drawn)));
 }
 
 bool Scheduler::has_volunteer_for(const LiveUnit& live, bool anchor) const {

@@ -64,7 +64,8 @@ class Scheduler {
              protocol::WorkReply& reply);
   void pick(Host& host, const protocol::WorkRequest& request,
             std::vector<Assignment>& out);
-  Seconds most_time(const LiveUnit& live) const;
+  Seconds most_time(const LiveUnit& live, Seconds lease) const;
+  void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
   void resend_lost(const Host& host, const protocol::WorkRequest& request,
                    std::vector<Assignment>& out);
   Result* unsent_for(const Host& host, const protocol::WorkRequest& request);

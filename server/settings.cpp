@@ -179,6 +179,14 @@ std::vector<Entry> entries() {
               "How often hosts report that they are there."),
       seconds("reservation", &S::reservation, 0.1, 600,
               "How long a replica waits for the host that was drawn for it."),
+      flag("boinc", &S::boinc,
+           "Whether stock BOINC clients may take part, at /boinc/ of this "
+           "server's address."),
+      seconds("boinc_contact", &S::boinc_contact, 5, 3600,
+              "How often BOINC clients come back when they have no work."),
+      seconds("boinc_lease", &S::boinc_lease, 5, 604800,
+              "How long a BOINC client may be silent before its results go to "
+              "others; several times boinc_contact."),
       number("max_results_per_host", &S::max_results_per_host, 1, 128,
              "Results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,

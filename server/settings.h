@@ -40,6 +40,12 @@ struct ServerSettings {
   Seconds heartbeat{30};
   // How long a replica waits for the host that was drawn for it.
   Seconds reservation{5};
+  // Whether stock BOINC clients may come; see server/boinc.
+  bool boinc = true;
+  // How often they come when they have nothing to say, and how long they may be
+  // silent: in between they cannot be reached.
+  Seconds boinc_contact{60};
+  Seconds boinc_lease{600};
   std::uint32_t max_results_per_host = 16;
   // Uploads are refused when the disk has less than this left.
   std::uint64_t disk_reserve_mb = 512;

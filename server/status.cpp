@@ -153,8 +153,6 @@ json settings(const Run& run) {
 
 json host(ProjectState& state, const Host& host) {
   bool is_house = host.user_id == kHouseUser;
-  std::optional<Instant> heard = state.hosts.heard(host.id);
-  bool is_active = heard && *heard >= state.clock.now() - state.settings.lease;
   const User* user = state.hosts.user(host.user_id);
   return {{"id", host.id},
           {"name", host.name},
@@ -169,7 +167,7 @@ json host(ProjectState& state, const Host& host) {
           {"state", is_house ? "house" : name_of(state.trust.standing(host))},
           {"reason", host.mark_reason},
           {"false_results", host.false_results},
-          {"active", is_house || is_active},
+          {"active", is_house || state.is_active(host.id)},
           {"valid", host.valid},
           {"invalid", host.invalid},
           {"errors", host.errors},

@@ -37,7 +37,7 @@ struct Host {
   UserId user_id = 0;
   PublicKey key;
   std::string name;
-  std::string door;  // "native", "house"
+  std::string door;  // by which it comes: see below
   std::string device;
   std::string platform;    // "linux-x86_64, 8 cores, 15 GiB"
   double speed_flops = 0;  // measured from its results; 0: unknown
@@ -51,6 +51,10 @@ struct Host {
   std::string mark_reason;          // in words
   std::uint64_t false_results = 0;  // since it joined or was pardoned
 };
+
+inline constexpr const char* kNativeDoor = "native";
+inline constexpr const char* kBoincDoor = "boinc";  // a stock BOINC client
+inline constexpr const char* kHouseDoor = "house";
 
 // What one device of a host, with one version of the arithmetic, has shown.
 struct DeviceRecord {

@@ -140,11 +140,12 @@ void add_held_file(Request& request, Element e) {
   if (file.status == kPresent) request.files.push_back(std::move(file.name));
 }
 
-constexpr Field<Request> kOtherResult[] = {
-    {"name",
-     [](Request& r, Element e) { r.in_progress.push_back(e.file_name()); }, 1}};
+constexpr Field<HeldResult> kOtherResult[] = {
+    {"name", file_name<&HeldResult::name>, 1},
+    {"plan_class", text<&HeldResult::plan_class, kMaxPlanClass>}};
 constexpr Field<Request> kOtherResults[] = {
-    {"other_result", inside<kOtherResult>, 0, kMaxResults}};
+    {"other_result", each<&Request::in_progress, kOtherResult>, 0,
+     kMaxResults}};
 
 constexpr Field<ClientVersion> kClientVersion[] = {
     {"core_client_major_version", integer<&ClientVersion::major>},

@@ -102,6 +102,14 @@ struct TrickleUp {
   bool operator==(const TrickleUp&) const = default;
 };
 
+// A task that the client still has: waiting, in work, or uploading.
+struct HeldResult {
+  std::string name;
+  std::string plan_class;  // of the app version that it was sent with
+
+  bool operator==(const HeldResult&) const = default;
+};
+
 struct ClientVersion {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
@@ -130,8 +138,8 @@ struct SchedulerRequest {
   HostInfo host;
   std::vector<ReportedResult> results;
   std::vector<TrickleUp> trickles;
-  std::vector<std::string> files;        // sticky ones that it has
-  std::vector<std::string> in_progress;  // results: all that it still holds
+  std::vector<std::string> files;       // sticky ones that it has
+  std::vector<HeldResult> in_progress;  // all that it still has
 
   bool operator==(const SchedulerRequest&) const = default;
 };

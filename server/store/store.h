@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "workunits/boinc_rows.h"
 #include "workunits/ledger.h"
 #include "workunits/workunit.h"
 
@@ -76,6 +77,12 @@ class Store {
       std::span<const DeviceRecord> records) = 0;
   virtual std::vector<DeviceRecord> device_records() = 0;
   virtual std::vector<HostShare> shares_of(HostId host) = 0;  // by run
+
+  // Throws corrupt for an e-mail address that an account has already.
+  virtual void insert_boinc_account(const BoincAccount& account) = 0;
+  virtual std::vector<BoincAccount> boinc_accounts() = 0;
+  virtual void replace_boinc_hosts(std::span<const BoincHost> hosts) = 0;
+  virtual std::vector<BoincHost> boinc_hosts() = 0;
 
   virtual RunKey insert_run(const Run& run, const RunCursor& cursor) = 0;
   virtual void update_run(const Run& run) = 0;

@@ -36,6 +36,13 @@ TEST_CASE("SHA-256 gives the published answers") {
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
+TEST_CASE("scrypt gives the answer of RFC 7914") {
+  CHECK(
+      slow_hash(as_bytes("pleaseletmein"), as_bytes("SodiumChloride")).hex() ==
+      "7023bdcb3afd7348461c06cd81fd38eb"
+      "fda8fbba904f8e3ea9b543f6545da1f2");
+}
+
 TEST_CASE("a stream hashes like the whole, and starts anew") {
   Sha256 digest;
   for (int round = 0; round < 2; ++round) {

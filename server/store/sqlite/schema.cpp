@@ -328,11 +328,26 @@ constexpr const char* kRetention = R"sql(
 ALTER TABLE runs ADD COLUMN updates_removed INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+constexpr const char* kBoinc = R"sql(
+CREATE TABLE boinc_accounts (
+  user INTEGER PRIMARY KEY REFERENCES users,
+  email TEXT NOT NULL,
+  salt BLOB NOT NULL,
+  password BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX boinc_emails ON boinc_accounts (email) WHERE email <> '';
+CREATE TABLE boinc_hosts (
+  host INTEGER PRIMARY KEY REFERENCES hosts,
+  cpid TEXT NOT NULL,
+  rpc_seqno INTEGER NOT NULL
+) STRICT;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {kFirstSchema, kHostShares,   kSealedTasks,
                                kOptimizers,  kMicroBatches, kTrust,
-                               kLateUnits,   kRetention};
+                               kLateUnits,   kRetention,    kBoinc};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

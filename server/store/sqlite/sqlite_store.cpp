@@ -103,6 +103,22 @@ void SqliteStore::replace_device_records(
   for (const DeviceRecord& record : records) replace(changing(), record);
 }
 
+void SqliteStore::insert_boinc_account(const BoincAccount& account) {
+  insert(changing(), account);
+}
+
+std::vector<BoincAccount> SqliteStore::boinc_accounts() {
+  return select<BoincAccount>(connection_, "ORDER BY user");
+}
+
+void SqliteStore::replace_boinc_hosts(std::span<const BoincHost> hosts) {
+  for (const BoincHost& host : hosts) replace(changing(), host);
+}
+
+std::vector<BoincHost> SqliteStore::boinc_hosts() {
+  return select<BoincHost>(connection_, "ORDER BY host");
+}
+
 std::vector<DeviceRecord> SqliteStore::device_records() {
   return select<DeviceRecord>(connection_, "ORDER BY host, device");
 }

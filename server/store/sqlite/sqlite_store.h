@@ -29,6 +29,10 @@ class SqliteStore final : public Store {
   void replace_device_records(std::span<const DeviceRecord> records) override;
   std::vector<DeviceRecord> device_records() override;
   std::vector<HostShare> shares_of(HostId host) override;
+  void insert_boinc_account(const BoincAccount& account) override;
+  std::vector<BoincAccount> boinc_accounts() override;
+  void replace_boinc_hosts(std::span<const BoincHost> hosts) override;
+  std::vector<BoincHost> boinc_hosts() override;
 
   RunKey insert_run(const Run& run, const RunCursor& cursor) override;
   void update_run(const Run& run) override;

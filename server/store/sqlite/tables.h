@@ -82,6 +82,29 @@ struct Table<DeviceRecord> {
 };
 
 template <>
+struct Table<BoincAccount> {
+  static constexpr std::string_view kName = "boinc_accounts";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("user", row.user);
+    column("email", row.email);
+    column("salt", row.salt);
+    column("password", row.password);
+  }
+};
+
+template <>
+struct Table<BoincHost> {
+  static constexpr std::string_view kName = "boinc_hosts";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("host", row.host);
+    column("cpid", row.cpid);
+    column("rpc_seqno", row.rpc_seqno);
+  }
+};
+
+template <>
 struct Table<HostShare> {
   static constexpr std::string_view kName = "host_shares";
   template <class Row, class Column>

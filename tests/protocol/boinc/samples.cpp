@@ -109,8 +109,11 @@ void put_held(XmlWriter& xml, const SchedulerRequest& request) {
     });
   }
   xml.group("other_results", [&] {
-    for (const std::string& name : request.in_progress) {
-      xml.group("other_result", [&] { xml.element("name", name); });
+    for (const HeldResult& held : request.in_progress) {
+      xml.group("other_result", [&] {
+        xml.element("name", held.name);
+        xml.element("plan_class", held.plan_class);
+      });
     }
   });
 }
@@ -162,7 +165,7 @@ SchedulerRequest sample_request() {
                      {"r42", 3, -186, 0, 0, "", "a | b", {}}};
   request.trickles = {{"r43", "progress", 17, 20}};
   request.files = {"shard-00ff", "snapshot-17"};
-  request.in_progress = {"r43", "r44"};
+  request.in_progress = {{"r43", ""}, {"r44", "cuda"}};
   return request;
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("a GPU, its wish and what is in progress are read") {
   REQUIRE(request.results.size() == 2);
   CHECK(request.results[1].plan_class == "cuda");
   CHECK(request.in_progress ==
-        std::vector<std::string>{"wu_00003_0", "wu_00004_0"});
+        std::vector<HeldResult>{{"wu_00003_0", ""}, {"wu_00004_0", "cuda"}});
   CHECK(request.files == std::vector<std::string>{"wu_00001_in", "wu_00002_in",
                                                   "wu_00003_in",
                                                   "wu_00004_in"});
@@ -125,7 +125,7 @@ TEST_CASE("a message from a task in progress is read") {
   SchedulerRequest request = parsed(golden("request_trickle.xml"));
   REQUIRE(request.trickles.size() == 1);
   CHECK(request.trickles[0] == TrickleUp{"wu_00001_0", "progress", 17, 0});
-  CHECK(request.in_progress == std::vector<std::string>{"wu_00001_0"});
+  CHECK(request.in_progress == std::vector<HeldResult>{{"wu_00001_0", ""}});
 }
 
 TEST_CASE("every member is read as it was written") {
@@ -143,7 +143,7 @@ TEST_CASE("elements that nobody knows are skipped, wherever they stand") {
   CHECK(request.hostid == 7);
   REQUIRE(request.results.size() == 1);
   CHECK(request.results[0].state == 5);
-  CHECK(request.in_progress == std::vector<std::string>{"r2"});
+  CHECK(request.in_progress == std::vector<HeldResult>{{"r2", ""}});
   CHECK(request.coprocs.empty());
 }
 

@@ -142,13 +142,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 8);
+  REQUIRE(before.at(kVersionOffset + 3) == 9);
   before[kVersionOffset + 2] = 1;  // version 264
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("264") != std::string::npos);
+  CHECK(std::string(error.what()).find("265") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -203,6 +203,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE runs DROP COLUMN clip_norm; "
         "ALTER TABLE runs DROP COLUMN micro_batch; "
         "ALTER TABLE runs DROP COLUMN updates_removed; "
+        "DROP TABLE boinc_accounts; DROP TABLE boinc_hosts; "
         "DROP TABLE device_records; DROP INDEX results_valid; DROP INDEX "
         "workunits_to_check; "
         "ALTER TABLE run_totals DROP COLUMN results_revoked; "

@@ -7,74 +7,12 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/store/ledger_contract.h"
+#include "tests/server/store/people_contract.h"
 #include "tests/server/store/store_rows.h"
 #include "tests/support/samples.h"
 
 namespace quorate::test {
 namespace {
-
-void keeps_users(Store& store) {
-  std::optional<User> house = store.user(kHouseUser);
-  REQUIRE(house);
-  CHECK(house->name == "house workers");
-  CHECK(house->key.is_zero());
-  CHECK_FALSE(store.user_by_key(filled<PublicKey>(1)));
-
-  User one = sample_user(1);
-  User two = sample_user(2);
-  change(store, [&] {
-    one.id = store.insert_user(one);
-    two.id = store.insert_user(two);
-  });
-  CHECK(same(store.users(), {*house, one, two}));
-  CHECK(same(store.user_by_key(two.key).value(), two));
-
-  User changed = sample_user(3);
-  changed.id = one.id;
-  change(store, [&] { store.update_users(std::array{changed, two}); });
-  CHECK(same(store.users(), {*house, changed, two}));
-  CHECK_FALSE(store.user(two.id + 1));
-}
-
-void keeps_hosts(Store& store) {
-  CHECK(store.hosts().empty());
-  Host one = sample_host(1, kHouseUser);
-  Host two;
-  change(store, [&] {
-    two = sample_host(2, store.insert_user(sample_user(1)));
-    one.id = store.insert_host(one);
-    two.id = store.insert_host(two);
-  });
-  CHECK(same(store.hosts(), {one, two}));
-  CHECK(same(store.host_by_key(two.key).value(), two));
-  CHECK_FALSE(store.host_by_key(filled<PublicKey>(3)));
-
-  Host changed = sample_host(3, two.user_id);
-  changed.id = one.id;
-  change(store, [&] { store.update_hosts({&changed, 1}); });
-  CHECK(same(store.hosts(), {changed, two}));
-}
-
-void keeps_device_records(Store& store) {
-  CHECK(store.device_records().empty());
-  change(store, [&] {
-    HostId one = add_host(store, 1);
-    HostId two = add_host(store, 2);
-    store.replace_device_records(std::array{
-        DeviceRecord{two, "cpu", 1, 5}, DeviceRecord{one, "opencl:0", 1, 3},
-        DeviceRecord{one, "cpu", 1, 7}, DeviceRecord{one, "cpu", 2, 1}});
-    store.replace_device_records(std::array{DeviceRecord{one, "cpu", 1, 0}});
-  });
-  std::vector<DeviceRecord> found = store.device_records();
-  REQUIRE(found.size() == 4);
-  CHECK(found[0].device == "cpu");
-  CHECK(found[0].validated == 0);
-  CHECK(found[1].arithmetic == 2);
-  CHECK(found[2].device == "opencl:0");
-  CHECK(found[2].validated == 3);
-  CHECK(found[3].host != found[0].host);
-  CHECK(found[3].validated == 5);
-}
 
 void finds_units_by_what_vouches_for_them(Store& store) {
   using enum WorkunitState;
@@ -457,6 +395,8 @@ constexpr std::array kCases{
     ContractCase{"keeps users", keeps_users},
     ContractCase{"keeps hosts", keeps_hosts},
     ContractCase{"keeps device records", keeps_device_records},
+    ContractCase{"keeps BOINC accounts", keeps_boinc_accounts},
+    ContractCase{"keeps BOINC hosts", keeps_boinc_hosts},
     ContractCase{"finds units by what vouches for them",
                  finds_units_by_what_vouches_for_them},
     ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},

@@ -1,0 +1,122 @@
+#include "tests/server/store/people_contract.h"
+
+#include <array>
+
+#include <doctest/doctest.h>
+
+#include "tests/server/store/store_rows.h"
+#include "tests/support/samples.h"
+
+namespace quorate::test {
+
+void keeps_users(Store& store) {
+  std::optional<User> house = store.user(kHouseUser);
+  REQUIRE(house);
+  CHECK(house->name == "house workers");
+  CHECK(house->key.is_zero());
+  CHECK_FALSE(store.user_by_key(filled<PublicKey>(1)));
+
+  User one = sample_user(1);
+  User two = sample_user(2);
+  change(store, [&] {
+    one.id = store.insert_user(one);
+    two.id = store.insert_user(two);
+  });
+  CHECK(same(store.users(), {*house, one, two}));
+  CHECK(same(store.user_by_key(two.key).value(), two));
+
+  User changed = sample_user(3);
+  changed.id = one.id;
+  change(store, [&] { store.update_users(std::array{changed, two}); });
+  CHECK(same(store.users(), {*house, changed, two}));
+  CHECK_FALSE(store.user(two.id + 1));
+}
+
+void keeps_hosts(Store& store) {
+  CHECK(store.hosts().empty());
+  Host one = sample_host(1, kHouseUser);
+  Host two;
+  change(store, [&] {
+    two = sample_host(2, store.insert_user(sample_user(1)));
+    one.id = store.insert_host(one);
+    two.id = store.insert_host(two);
+  });
+  CHECK(same(store.hosts(), {one, two}));
+  CHECK(same(store.host_by_key(two.key).value(), two));
+  CHECK_FALSE(store.host_by_key(filled<PublicKey>(3)));
+
+  Host changed = sample_host(3, two.user_id);
+  changed.id = one.id;
+  change(store, [&] { store.update_hosts({&changed, 1}); });
+  CHECK(same(store.hosts(), {changed, two}));
+}
+
+void keeps_device_records(Store& store) {
+  CHECK(store.device_records().empty());
+  change(store, [&] {
+    HostId one = add_host(store, 1);
+    HostId two = add_host(store, 2);
+    store.replace_device_records(std::array{
+        DeviceRecord{two, "cpu", 1, 5}, DeviceRecord{one, "opencl:0", 1, 3},
+        DeviceRecord{one, "cpu", 1, 7}, DeviceRecord{one, "cpu", 2, 1}});
+    store.replace_device_records(std::array{DeviceRecord{one, "cpu", 1, 0}});
+  });
+  std::vector<DeviceRecord> found = store.device_records();
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].device == "cpu");
+  CHECK(found[0].validated == 0);
+  CHECK(found[1].arithmetic == 2);
+  CHECK(found[2].device == "opencl:0");
+  CHECK(found[2].validated == 3);
+  CHECK(found[3].host != found[0].host);
+  CHECK(found[3].validated == 5);
+}
+
+void keeps_boinc_accounts(Store& store) {
+  CHECK(store.boinc_accounts().empty());
+  BoincAccount with_email{0, "a@b.c", filled<FixedBytes<16>>(1),
+                          filled<Hash>(2)};
+  BoincAccount without;
+  change(store, [&] {
+    without.user = store.insert_user(sample_user(1));
+    with_email.user = store.insert_user(sample_user(2));
+    store.insert_boinc_account(with_email);
+    store.insert_boinc_account(without);
+  });
+  std::vector<BoincAccount> found = store.boinc_accounts();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].user == without.user);
+  CHECK(found[0].email.empty());
+  CHECK(found[1].email == "a@b.c");
+  CHECK(found[1].salt == with_email.salt);
+  CHECK(found[1].password == with_email.password);
+  // An address is one account's; without one there may be many.
+  check_refused(store, [&] {
+    with_email.user = store.insert_user(sample_user(3));
+    store.insert_boinc_account(with_email);
+  });
+  change(store, [&] {
+    without.user = store.insert_user(sample_user(4));
+    store.insert_boinc_account(without);
+  });
+  CHECK(store.boinc_accounts().size() == 3);
+}
+
+void keeps_boinc_hosts(Store& store) {
+  CHECK(store.boinc_hosts().empty());
+  change(store, [&] {
+    HostId one = add_host(store, 1);
+    HostId two = add_host(store, 2);
+    store.replace_boinc_hosts(
+        std::array{BoincHost{two, "f00", 7}, BoincHost{one, "", 0}});
+    store.replace_boinc_hosts(std::array{BoincHost{one, "ba5", 4000000000}});
+  });
+  std::vector<BoincHost> found = store.boinc_hosts();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].cpid == "ba5");
+  CHECK(found[0].rpc_seqno == 4000000000);
+  CHECK(found[1].cpid == "f00");
+  CHECK(found[1].rpc_seqno == 7);
+}
+
+}  // namespace quorate::test
