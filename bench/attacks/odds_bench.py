@@ -80,7 +80,7 @@ def judge_share(what, count, trials, expected):
 
 
 def bench_case(stage, case):
-    found = assimilated = revoked = on_word = caught = 0
+    found = assimilated = revoked = checked = lone = 0
     for _ in range(RUNS):
         stage.begin_anew()
         verdict = one_run(stage, case)
@@ -94,8 +94,8 @@ def bench_case(stage, case):
         found += verdict.found
         assimilated += verdict.assimilated
         revoked += verdict.revoked
-        on_word += verdict.on_word
-        caught += verdict.on_word_caught
+        checked += verdict.lone_checked
+        lone += verdict.lone_checked + verdict.lone_unchecked
     print(f"  {assimilated} false updates got in, {revoked} revoked")
     distance = judge_share(f"hosts found in {case.units} units", found,
                            RUNS * ATTACKERS, case.expected)
@@ -104,8 +104,8 @@ def bench_case(stage, case):
         expect(distance <= CONFIDENCE, "more than the formula says")
     else:
         # Some of their units have partners, who always show a lie.
-        distance = judge_share("false results on their word that were checked",
-                               caught, on_word, case.check)
+        distance = judge_share("false results without a partner, checked",
+                               checked, lone, case.check)
         expect(abs(distance) <= CONFIDENCE, "not as often as the setting says")
     return f"{case.name}: {RUNS} runs"
 

@@ -52,8 +52,8 @@ class Verdict:
     found: int = 0            # of them, watched or banned in the end
     found_after: list = dataclasses.field(default_factory=list)
     unfound_units: list = dataclasses.field(default_factory=list)
-    on_word: int = 0          # false results of proven hosts without a partner
-    on_word_caught: int = 0   # of them, checked before they were assimilated
+    lone_checked: int = 0     # false results of proven hosts without a partner
+    lone_unchecked: int = 0   # see lone_results()
     left_of_found: int = 0    # false updates of theirs in the final model
     left_of_others: int = 0
     honest_found: int = 0     # honest hosts watched or banned
@@ -97,10 +97,8 @@ def judge(project, swarm):
                 if entry["result"] in false_results or entry["update"] !=
                 honest_update.get(entry["workunit"], entry["update"])]
     verdict.assimilated = len(in_model)
-    on_word = false_results & results_on_word(project)
-    verdict.on_word = len(on_word)
-    verdict.on_word_caught = len(
-        on_word - {entry["result"] for entry in entries})
+    verdict.lone_checked, verdict.lone_unchecked = lone_results(project,
+                                                                false_results)
     left = [entry for entry in in_model if entry["result"] not in revoked]
     verdict.revoked = len(in_model) - len(left)
     found = times_found(project)
@@ -133,16 +131,34 @@ def open_store(project):
         f"file:{project.folder}/db/quorate.sqlite?mode=ro", uri=True))
 
 
-def results_on_word(project):
-    """Ids of volunteers' results that were decided (valid or
-    invalid) when their host was proven, in units that no other user reported.
-    User 1 is the house."""
+def lone_results(project, results):
+    """(checked, unchecked): how many of the results that proven hosts sent for
+    units of their own were drawn for a check, and how many were taken on their
+    word. Of each host up to the first that was not taken: while that one is
+    judged the host is not yet found, and what it sends then, a check will
+    wait for, too, but its word is still taken."""
+    checked = unchecked = 0
+    over = set()
     with open_store(project) as store:
-        return {result for result, in store.execute(
-            "SELECT id FROM results r WHERE user <> 1 AND was_anchor = 1 AND "
-            "outcome = 1 AND validate_state IN (1, 2) AND NOT EXISTS "
-            "(SELECT 1 FROM results o WHERE o.workunit = r.workunit AND "
-            "o.user NOT IN (1, r.user) AND o.outcome = 1)")}
+        # A unit that is made for a proven host begins with one result; others
+        # begin with two, which have ids in a row. User 1 is the house.
+        rows = store.execute(
+            "SELECT r.id, r.host, r.id = (SELECT min(id) FROM results o WHERE "
+            "o.workunit = r.workunit) AND NOT EXISTS (SELECT 1 FROM results o "
+            "WHERE o.workunit = r.workunit AND o.id = r.id + 1), "
+            "EXISTS (SELECT 1 FROM ledger WHERE result = r.id), "
+            "EXISTS (SELECT 1 FROM results o WHERE o.workunit = r.workunit AND "
+            "o.user = 1), r.validate_state = 2 FROM results r "
+            "WHERE r.received > 0 ORDER BY r.received, r.id").fetchall()
+    for result, host, is_lone, is_taken, has_house, is_invalid in rows:
+        if result not in results or host in over:
+            continue
+        if is_lone and is_taken:
+            unchecked += 1
+        elif is_invalid:
+            checked += is_lone and has_house
+            over.add(host)
+    return checked, unchecked
 
 
 def times_found(project):

@@ -143,7 +143,7 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   open_sqlite_store(path);
   Bytes before = read_file(path);
   REQUIRE(before.at(kVersionOffset + 3) == 9);
-  before[kVersionOffset + 2] = 1;  // version 264
+  before[kVersionOffset + 2] = 1;  // version 265
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
