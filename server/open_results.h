@@ -43,6 +43,7 @@ class OpenResults {
   // Whether a result in progress needs this object: its sealed workunit, its
   // snapshot or its shard.
   bool names(const Hash& object) const;
+  // The first payload of a result stays its payload.
   void set_uploaded(ResultId id, const Hash& update, std::uint64_t size);
   // The payloads that were received.
   std::vector<Hash> uploaded() const;
