@@ -76,6 +76,7 @@ class Door {
   static void store(ProjectState& state, const Bytes& sealed) {
     Run run;
     run.name = "r";
+    run.model = test::sample_model();
     run.key = state.store.insert_run(run, RunCursor{});
     Workunit unit;
     unit.run = run.key;

@@ -55,9 +55,9 @@ TEST_CASE("an object has one name of each kind only") {
   std::string capitals = hex;
   capitals[3] = 'B';
   for (const std::string& name :
-       {std::string(), hex, "unit" + hex, "unit_" + hex, "unit-", "Unit-" + hex,
-        "unit-" + hex + "0", "unit-" + hex.substr(1), "unit-" + capitals,
-        "unit- " + hex.substr(1), "shard-g" + hex.substr(1),
+       {std::string(), hex, "unit" + hex, "unit_" + hex, std::string("unit-"),
+        "Unit-" + hex, "unit-" + hex + "0", "unit-" + hex.substr(1),
+        "unit-" + capitals, "unit- " + hex.substr(1), "shard-g" + hex.substr(1),
         "snapshot-unit-" + hex, "update-" + hex}) {
     CAPTURE(name);
     CHECK_FALSE(object_of(name));
