@@ -4,7 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include "base/error.h"
@@ -101,6 +103,19 @@ Hash sha256(ByteView bytes) {
   Sha256 digest;
   digest.update(bytes);
   return digest.finish();
+}
+
+FixedBytes<32> hmac_sha256(const FixedBytes<32>& key, ByteView message) {
+  FixedBytes<32> mac;
+  require(HMAC(EVP_sha256(), key.bytes.data(),
+               static_cast<int>(key.bytes.size()), message.data(),
+               message.size(), mac.bytes.data(), nullptr) != nullptr,
+          "HMAC-SHA-256");
+  return mac;
+}
+
+bool is_equal_secret(const FixedBytes<32>& a, const FixedBytes<32>& b) {
+  return CRYPTO_memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
 }
 
 PrivateKey PrivateKey::generate() {

@@ -1,5 +1,5 @@
-// SHA-256, Ed25519 and secret random bytes. Beside base/weak_crypto the only
-// user of OpenSSL's crypto.
+// SHA-256, HMAC, Ed25519 and secret random bytes. Beside base/weak_crypto the
+// only user of OpenSSL's crypto.
 #pragma once
 
 #include <array>
@@ -58,6 +58,13 @@ class Sha256 {
   struct Context;
   std::unique_ptr<Context> context_;
 };
+
+// What only those who have the key can make of `message`: HMAC with SHA-256,
+// RFC 2104. To be compared by is_equal_secret() only.
+FixedBytes<32> hmac_sha256(const FixedBytes<32>& key, ByteView message);
+
+// Takes a time that does not tell where they differ.
+bool is_equal_secret(const FixedBytes<32>& a, const FixedBytes<32>& b);
 
 // An Ed25519 key pair. Signing is deterministic.
 class PrivateKey {

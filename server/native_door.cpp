@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "protocol/native/messages.h"
+#include "server/answer_from_writer.h"
 #include "server/http/text.h"
+#include "server/native_upload.h"
+#include "server/needed_objects.h"
 #include "server/receipts.h"
 #include "server/standing.h"
 
@@ -49,10 +52,16 @@ Response closed_response() {
                         "this result is not in progress at this host: drop it");
 }
 
-Response no_object_response(const Hash& hash) {
-  return error_response(
-      404, ErrorKind::denied,
-      "object " + hash.hex() + ": no result in progress needs it");
+Response no_object_response(const Hash& hash, NoObject why) {
+  if (why == NoObject::unneeded) {
+    return error_response(
+        404, ErrorKind::denied,
+        "object " + hash.hex() + ": no result in progress needs it");
+  }
+  return error_response(404, ErrorKind::corrupt,
+                        "object " + hash.hex() +
+                            ": the server has lost it: its operator must "
+                            "bring it back");
 }
 
 // How long a banned host waits before it asks whether it was pardoned.
@@ -63,14 +72,6 @@ Response banned_response(const Host& host) {
                         "this host is banned from the project: " +
                             host.mark_reason + ": ask its operator",
                         kBannedRetry);
-}
-
-Response sealed_response(const Hash& hash, Bytes sealed) {
-  Response response;
-  response.content_type = kOctets;
-  response.etag = fmt::format("\"{}\"", hash.hex());
-  response.body = std::move(sealed);
-  return response;
 }
 
 Response later(const char* what, Seconds wait) {
@@ -95,9 +96,7 @@ NativeDoor::NativeDoor(Project& project, Bytes statement)
       state_(project.state()),
       statement_(std::move(statement)),
       sessions_(project.state().clock),
-      uploads_(project.folder().uploads(),
-               project.state().settings.disk_reserve_mb << 20,
-               project.state().open_results, project.state().objects),
+      uploads_(project.uploads()),
       new_accounts_(project.state().settings.new_accounts_per_minute,
                     project.state().clock),
       new_hosts_(project.state().settings.new_hosts_per_minute,
@@ -152,24 +151,6 @@ std::optional<OpenResult> NativeDoor::open_result(
   return open;
 }
 
-void NativeDoor::answer_from_writer(Responder responder,
-                                    std::function<Response()> job) {
-  project_.daemons().post([this, job = std::move(job),
-                           responder = std::move(responder)]() mutable {
-    Response response;
-    try {
-      response = job();
-    } catch (const Error& error) {
-      if (error.kind() == ErrorKind::io) throw;
-      response = error_response(error.kind(), error.what());
-    }
-    project_.writer().after_commit([responder = std::move(responder),
-                                    response = std::move(response)]() mutable {
-      responder.send(std::move(response));
-    });
-  });
-}
-
 void NativeDoor::post_account(const Request& request, Responder responder) {
   auto account = protocol::parse_account_request(request.body);
   if (!verify(account.account, account_message(state_.keys.id, account),
@@ -178,7 +159,7 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
                 "register account: the signature does not fit the key");
   }
   std::string place = place_of(request.remote_address);
-  answer_from_writer(std::move(responder), [this, account, place] {
+  answer_from_writer(project_, std::move(responder), [this, account, place] {
     if (state_.hosts.user_by_key(account.account) == nullptr) {
       if (auto wait = new_accounts_.join(place)) return later("account", *wait);
     }
@@ -197,7 +178,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
                 "register host: a signature does not fit its key");
   }
   std::string place = place_of(request.remote_address);
-  answer_from_writer(std::move(responder), [this, wanted, place] {
+  answer_from_writer(project_, std::move(responder), [this, wanted, place] {
     bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
     if (is_new) {
       if (auto wait = new_hosts_.join(place)) return later("host", *wait);
@@ -221,7 +202,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
 void NativeDoor::get_standing(const Request& request, Responder responder) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
-  answer_from_writer(std::move(responder), [this, session] {
+  answer_from_writer(project_, std::move(responder), [this, session] {
     return json_response(200,
                          protocol::write(standing_of(state_, session->host)));
   });
@@ -230,7 +211,7 @@ void NativeDoor::get_standing(const Request& request, Responder responder) {
 void NativeDoor::get_receipt(const Request& request, Responder responder) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
-  answer_from_writer(std::move(responder), [this, session] {
+  answer_from_writer(project_, std::move(responder), [this, session] {
     Response response;
     response.content_type = kOctets;
     response.body =
@@ -254,16 +235,18 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
     throw Error(ErrorKind::denied,
                 "new session: the signature does not fit the host key");
   }
-  answer_from_writer(std::move(responder), [this, wanted, reply]() mutable {
-    const Host* host = state_.hosts.host_by_key(wanted.host);
-    if (host == nullptr) {
-      throw Error(ErrorKind::denied,
-                  "new session: this host is not registered: POST /v1/hosts");
-    }
-    if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
-    reply.token = sessions_.open({host->id, host->key});
-    return json_response(200, protocol::write(reply));
-  });
+  answer_from_writer(
+      project_, std::move(responder), [this, wanted, reply]() mutable {
+        const Host* host = state_.hosts.host_by_key(wanted.host);
+        if (host == nullptr) {
+          throw Error(
+              ErrorKind::denied,
+              "new session: this host is not registered: POST /v1/hosts");
+        }
+        if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
+        reply.token = sessions_.open({host->id, host->key});
+        return json_response(200, protocol::write(reply));
+      });
 }
 
 void NativeDoor::post_work(const Request& request, Responder responder) {
@@ -302,21 +285,9 @@ void NativeDoor::ask_scheduler(
 void NativeDoor::get_object(const Request& request, Responder responder) {
   if (!session_of(request)) return responder.send(new_session_response());
   Hash hash = parse_hex<Hash>(request.path_value("hash"), "object hash");
-  // Only what a result in progress needs: never another host's update.
-  bool is_named = state_.open_results.names(hash);
-  if (is_named && state_.objects.contains(hash)) {
-    return responder.send(
-        file_response(state_.objects.path(hash), kOctets, hash.hex()));
-  }
-  if (!is_named) return responder.send(no_object_response(hash));
-  answer_from_writer(std::move(responder), [this, hash] {
-    std::optional<Bytes> sealed = state_.store.sealed_task(hash);
-    return sealed ? sealed_response(hash, std::move(*sealed))
-                  : error_response(404, ErrorKind::corrupt,
-                                   "object " + hash.hex() +
-                                       ": the server has lost it: its "
-                                       "operator must bring it back");
-  });
+  send_needed_object(
+      project_, hash, std::move(responder),
+      [hash](NoObject why) { return no_object_response(hash, why); });
 }
 
 void NativeDoor::head_update(const Request& request, Responder responder) {
@@ -336,7 +307,7 @@ std::variant<std::unique_ptr<BodySink>, Response> NativeDoor::put_update(
   if (!session) return new_session_response();
   std::optional<OpenResult> open = open_result(request, *session);
   if (!open) return closed_response();
-  return uploads_.open(*open, request);
+  return open_native_upload(uploads_, *open, request);
 }
 
 void NativeDoor::post_result(const Request& request, Responder responder) {
@@ -362,11 +333,12 @@ void NativeDoor::screen_report(const Session& session, ResultId id,
   // Looked up here: of reports that repeat, those that came late cost little.
   std::optional<OpenResult> open = state_.open_results.find(id);
   if (!open || open->host != host) {
-    return answer_from_writer(std::move(responder), [this, host, id, header] {
-      return json_response(
-          200,
-          protocol::write(project_.daemons().reports.repeat(host, id, header)));
-    });
+    return answer_from_writer(
+        project_, std::move(responder), [this, host, id, header] {
+          return json_response(
+              200, protocol::write(
+                       project_.daemons().reports.repeat(host, id, header)));
+        });
   }
   ScreenedReport report;
   try {
@@ -376,12 +348,14 @@ void NativeDoor::screen_report(const Session& session, ResultId id,
     if (error.kind() == ErrorKind::io) throw;
     return responder.send(error_response(error.kind(), error.what()));
   }
-  answer_from_writer(std::move(responder), [this, host, id,
-                                            report = std::move(report)] {
-    uploads_.forget(id);
-    return json_response(200, protocol::write(project_.daemons().reports.store(
-                                  host, id, report)));
-  });
+  answer_from_writer(
+      project_, std::move(responder),
+      [this, host, id, report = std::move(report)] {
+        uploads_.forget(id);
+        return json_response(
+            200, protocol::write(
+                     project_.daemons().reports.store(host, id, report)));
+      });
 }
 
 }  // namespace quorate

@@ -3,7 +3,6 @@
 // docs/protocol.md; the OpenAPI document is served at /v1/openapi.json.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "server/http/router.h"
@@ -47,15 +46,12 @@ class NativeDoor {
   // The result that the path names, if this session's host has it in progress.
   std::optional<OpenResult> open_result(const Request& request,
                                         const Session& session) const;
-  // Runs `job` on the writer's thread and sends what it returns, after the
-  // commit; an Error becomes the error response.
-  void answer_from_writer(Responder responder, std::function<Response()> job);
 
   Project& project_;
   ProjectState& state_;
   Bytes statement_;
   Sessions sessions_;
-  Uploads uploads_;
+  Uploads& uploads_;
   JoinLimit new_accounts_;
   JoinLimit new_hosts_;
   JobThread screening_;  // last: its jobs use the others

@@ -48,7 +48,7 @@ void OpenResults::set_uploaded(ResultId id, const Hash& update,
                                std::uint64_t size) {
   std::lock_guard lock(mutex_);
   auto found = results_.find(id);
-  if (found == results_.end()) return;
+  if (found == results_.end() || !found->second.uploaded.is_zero()) return;
   found->second.uploaded = update;
   found->second.uploaded_bytes = size;
 }

@@ -45,6 +45,7 @@ class OpenResults {
   bool names(const Hash& object) const;
   // Its host signs with another key than when it was sent.
   void set_host_key(ResultId id, const PublicKey& key);
+  // The first payload of a result stays its payload.
   void set_uploaded(ResultId id, const Hash& update, std::uint64_t size);
   // The payloads that were received.
   std::vector<Hash> uploaded() const;

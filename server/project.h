@@ -9,6 +9,7 @@
 
 #include "server/daemons.h"
 #include "server/project_state.h"
+#include "server/upload.h"
 #include "server/writer.h"
 
 namespace quorate {
@@ -32,6 +33,7 @@ class Project {
   ProjectState& state() { return *state_; }
   Daemons& daemons() { return *daemons_; }
   Writer& writer() { return *writer_; }
+  Uploads& uploads() { return *uploads_; }
   // The sealed project statement. tls_pin: of the certificate in use, or "".
   Bytes statement(const std::string& tls_pin) const;
 
@@ -46,6 +48,7 @@ class Project {
   std::unique_ptr<ProjectState> state_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Daemons> daemons_;
+  std::unique_ptr<Uploads> uploads_;
 };
 
 }  // namespace quorate

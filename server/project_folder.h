@@ -17,6 +17,7 @@ struct ProjectFolder {
   fs::path keys() const { return root / "keys"; }
   fs::path project_key() const { return keys() / "project.key"; }
   fs::path house_key() const { return keys() / "house.key"; }
+  fs::path boinc_upload_key() const { return keys() / "boinc_upload.key"; }
   fs::path tls_certificate() const { return keys() / "tls.crt"; }
   fs::path tls_key() const { return keys() / "tls.key"; }
   fs::path database() const { return root / "db" / "quorate.sqlite"; }

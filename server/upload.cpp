@@ -1,7 +1,7 @@
 #include "server/upload.h"
 
+#include <algorithm>
 #include <charconv>
-#include <optional>
 #include <vector>
 
 #include <fcntl.h>
@@ -10,61 +10,49 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "validator/screening.h"
 
 namespace quorate {
 namespace {
 
-struct Range {
-  std::uint64_t first = 0;
-  std::uint64_t total = 0;  // bytes of the whole payload
-};
+using Why = UploadRefusal::Why;
 
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t value = 0;
+constexpr const char* kPart = ".part";
+constexpr const char* kPayload = ".payload";
+constexpr const char* kHeader = ".header";
+
+// Whose file this is.
+std::optional<ResultId> result_of(const fs::path& path) {
+  std::string text = path.stem().string();
+  ResultId id = 0;
   auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
+      std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc() || end != text.data() + text.size()) {
     return std::nullopt;
   }
-  return value;
+  return id;
 }
 
-// "bytes 0-99/100". Without it, the body is the whole payload.
-std::optional<Range> requested_range(const Request& request) {
-  std::string_view text = request.header("content-range");
-  if (text.empty()) {
-    auto length = parse_number(request.header("content-length"));
-    if (!length) return std::nullopt;
-    return Range{0, *length};
-  }
-  constexpr std::string_view kUnit = "bytes ";
-  std::size_t dash = text.find('-');
-  std::size_t slash = text.find('/');
-  if (!text.starts_with(kUnit) || dash == std::string_view::npos ||
-      slash == std::string_view::npos || dash > slash) {
+// What a damaged disk left of it is as good as none.
+std::optional<Hash> hash_in(const fs::path& path) {
+  try {
+    return parse_hex<Hash>(read_text_file(path), path.string());
+  } catch (const Error&) {
     return std::nullopt;
   }
-  auto first = parse_number(text.substr(kUnit.size(), dash - kUnit.size()));
-  auto last = parse_number(text.substr(dash + 1, slash - dash - 1));
-  auto total = parse_number(text.substr(slash + 1));
-  // It goes to the end: a payload is sent in one piece from where it broke off.
-  if (!first || !last || !total || *total == 0 || *last != *total - 1 ||
-      *first > *last) {
-    return std::nullopt;
-  }
-  return Range{*first, *total};
 }
 
-Response offset_response(int status, std::uint64_t offset,
-                         const std::string& message) {
-  Response response = error_response(status, ErrorKind::denied, message);
-  response.headers.emplace_back("Upload-Offset", std::to_string(offset));
-  return response;
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    files.push_back(entry.path());
+  }
+  return files;
 }
 
 // False once an upload that ended in the meantime has moved the file into the
-// objects, where it must not be changed.
+// objects, where it must not be changed, or the result was closed.
 bool is_file_at(const fs::path& path, int fd) {
   struct stat opened {};
   struct stat named {};
@@ -72,60 +60,19 @@ bool is_file_at(const fs::path& path, int fd) {
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-class UpdateSink final : public BodySink {
- public:
-  UpdateSink(FileDescriptor file, fs::path path, std::uint64_t first,
-             std::uint64_t total, UploadSpace::Claim claim, ResultId result,
-             OpenResults& open_results, ObjectStore& objects)
-      : file_(std::move(file)),
-        path_(std::move(path)),
-        at_(first),
-        total_(total),
-        claim_(std::move(claim)),
-        result_(result),
-        open_results_(open_results),
-        objects_(objects) {}
-
-  void write(ByteView bytes) override {
-    if (bytes.size() > total_ - at_) {
-      throw Error(ErrorKind::corrupt,
-                  fmt::format("upload for result {}: more than the {} bytes "
-                              "that were announced",
-                              result_, total_));
-    }
-    write_all(file_.get(), bytes, path_);
-    at_ += bytes.size();
-    claim_.written(bytes.size());
-  }
-
-  void finish(Request&, Responder responder) override {
-    if (at_ != total_) {
-      responder.send(offset_response(
-          400, at_,
-          fmt::format("upload for result {}: {} of {} bytes came: go on from "
-                      "there",
-                      result_, at_, total_)));
-      return;
-    }
-    Hash hash = sha256(MappedFile(path_).bytes());
-    objects_.adopt(path_, hash);
-    open_results_.set_uploaded(result_, hash, total_);
-    responder.send(
-        json_response(200, fmt::format("{{\"sha256\":\"{}\"}}", hash.hex())));
-  }
-
- private:
-  FileDescriptor file_;  // locked while it is open
-  fs::path path_;
-  std::uint64_t at_;
-  std::uint64_t total_;
-  UploadSpace::Claim claim_;
-  ResultId result_;
-  OpenResults& open_results_;
-  ObjectStore& objects_;
-};
-
 }  // namespace
+
+void IncomingPayload::write(ByteView bytes) {
+  if (bytes.size() > total_ - at_) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("upload for result {}: more than the {} bytes "
+                            "that were announced",
+                            result_, total_));
+  }
+  write_all(file_.get(), bytes, path_);
+  at_ += bytes.size();
+  claim_.written(bytes.size());
+}
 
 Uploads::Uploads(fs::path folder, std::uint64_t disk_reserve_bytes,
                  OpenResults& open_results, ObjectStore& objects)
@@ -135,88 +82,144 @@ Uploads::Uploads(fs::path folder, std::uint64_t disk_reserve_bytes,
       objects_(objects) {
   fs::create_directories(folder_);
   drop_closed();
+  restore_payloads();
 }
 
 void Uploads::drop_closed() {
-  std::vector<fs::path> closed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder_)) {
-    auto id = parse_number(entry.path().stem().string());
-    if (!id || !open_results_.find(static_cast<ResultId>(*id))) {
-      closed.push_back(entry.path());
-    }
+  for (const fs::path& path : files_in(folder_)) {
+    auto id = result_of(path);
+    if (!id || !open_results_.find(*id)) fs::remove(path);
   }
-  for (const fs::path& path : closed) fs::remove(path);
 }
 
-fs::path Uploads::part(ResultId result) const {
-  return folder_ / (std::to_string(result) + ".part");
+void Uploads::restore_payloads() {
+  for (const fs::path& path : files_in(folder_)) {
+    if (path.extension() != kPayload) continue;
+    std::optional<Hash> hash = hash_in(path);
+    if (!hash || !objects_.renew(*hash)) continue;
+    open_results_.set_uploaded(result_of(path).value(), *hash,
+                               objects_.size_of(*hash));
+  }
+}
+
+fs::path Uploads::file_of(ResultId result, const char* what) const {
+  return folder_ / (std::to_string(result) + what);
 }
 
 std::uint64_t Uploads::offset(const OpenResult& open) const {
   if (!open.uploaded.is_zero()) return open.uploaded_bytes;
   std::error_code missing;
-  std::uintmax_t size = fs::file_size(part(open.id), missing);
+  std::uintmax_t size = fs::file_size(file_of(open.id, kPart), missing);
   // Its last byte is asked for again: a payload that was complete when the
   // server died is then finished like any other.
   return missing || size == 0 ? 0 : size - 1;
 }
 
-std::variant<std::unique_ptr<BodySink>, Response> Uploads::open(
-    const OpenResult& open, const Request& request) {
+bool Uploads::is_full() {
+  return !space_.claim(0, free_space(folder_));
+}
+
+std::variant<IncomingPayload, UploadRefusal> Uploads::open(
+    const OpenResult& open, std::uint64_t first, std::uint64_t total) {
   std::string what = fmt::format("upload for result {}", open.id);
-  std::optional<Range> range = requested_range(request);
-  if (!range) {
-    return error_response(400, ErrorKind::corrupt,
-                          what +
-                              ": expected Content-Range: bytes A-B/TOTAL "
-                              "with B = TOTAL - 1");
-  }
   if (!open.uploaded.is_zero()) {
     // One payload a result: else a host could fill the disk with them.
-    return offset_response(409, open.uploaded_bytes,
-                           what + ": the payload is here: send the header");
+    return UploadRefusal{Why::is_here,
+                         what + ": the payload is here: send the header",
+                         open.uploaded_bytes};
   }
   std::uint64_t most = max_update_bytes(open.task->model);
-  if (range->total > most) {
-    return error_response(413, ErrorKind::denied,
-                          fmt::format("{}: {} bytes, an update of this task "
-                                      "has at most {}",
-                                      what, range->total, most));
+  if (total > most) {
+    return UploadRefusal{Why::too_large,
+                         fmt::format("{}: {} bytes, an update of this task "
+                                     "has at most {}",
+                                     what, total, most)};
   }
-  auto claim = space_.claim(range->total - range->first, free_space(folder_));
+  check(first <= total, "an upload begins within its payload");
+  auto claim = space_.claim(total - first, free_space(folder_));
   if (!claim) {
-    return error_response(ErrorKind::unavailable,
-                          what + ": the project's disk is nearly full",
-                          Seconds(60));
+    return UploadRefusal{Why::no_space,
+                         what + ": the project's disk is nearly full"};
   }
-  fs::path path = part(open.id);
+  fs::path path = file_of(open.id, kPart);
   FileDescriptor file = open_file(path, O_WRONLY | O_CREAT, 0644);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    return error_response(ErrorKind::unavailable,
-                          what + ": another one is in progress", Seconds(1));
+    return UploadRefusal{Why::busy, what + ": another one is in progress"};
   }
   if (!is_file_at(path, file.get())) {
-    return error_response(ErrorKind::unavailable,
-                          what + ": another one has just ended", Seconds(1));
+    return UploadRefusal{Why::busy, what + ": another one has just ended"};
   }
-  if (range->first == 0) {
+  if (first == 0) {
     if (::ftruncate(file.get(), 0) != 0) throw_errno(what);
-  } else if (std::uint64_t have = offset(open); have != range->first) {
-    return offset_response(
-        409, have,
-        fmt::format("{}: {} bytes are here: go on from there", what, have));
+  } else if (std::uint64_t have = offset(open); have != first) {
+    return UploadRefusal{
+        Why::gap,
+        fmt::format("{}: {} bytes are here: go on from there", what, have),
+        have};
   }
-  if (::lseek(file.get(), static_cast<off_t>(range->first), SEEK_SET) < 0) {
+  if (::lseek(file.get(), static_cast<off_t>(first), SEEK_SET) < 0) {
     throw_errno(what);
   }
-  return std::make_unique<UpdateSink>(std::move(file), path, range->first,
-                                      range->total, std::move(*claim), open.id,
-                                      open_results_, objects_);
+  return IncomingPayload(std::move(file), path, first, total, std::move(*claim),
+                         open.id);
+}
+
+MappedFile Uploads::map(const IncomingPayload& payload) const {
+  if (!is_file_at(payload.path_, payload.file_.get())) {
+    throw Error(ErrorKind::unavailable,
+                fmt::format("upload for result {}: the result was closed "
+                            "meanwhile",
+                            payload.result_));
+  }
+  return MappedFile(payload.path_);
+}
+
+Hash Uploads::keep(IncomingPayload payload) {
+  Hash hash = sha256(map(payload).bytes());
+  objects_.adopt(payload.path_, hash);
+  open_results_.set_uploaded(payload.result_, hash, payload.total_);
+  return hash;
+}
+
+bool Uploads::keep_durably(IncomingPayload payload, const Md5Hash& expected) {
+  MappedFile file = map(payload);
+  if (md5(file.bytes()) != expected) {
+    fs::remove(payload.path_);
+    return false;
+  }
+  std::optional<OpenResult> open = open_results_.find(payload.result_);
+  if (!open || !open->uploaded.is_zero()) {
+    fs::remove(payload.path_);
+    return true;
+  }
+  Hash hash = sha256(file.bytes());
+  objects_.adopt(payload.path_, hash);
+  objects_.sync(hash);
+  write_file_durably(file_of(payload.result_, kPayload), as_bytes(hash.hex()));
+  open_results_.set_uploaded(payload.result_, hash, payload.total_);
+  return true;
+}
+
+bool Uploads::keep_header(ResultId result, ByteView bytes) {
+  if (!open_results_.find(result)) return true;
+  if (std::optional<Bytes> known = header(result)) {
+    return std::equal(known->begin(), known->end(), bytes.begin(), bytes.end());
+  }
+  write_file_durably(file_of(result, kHeader), bytes);
+  return true;
+}
+
+std::optional<Bytes> Uploads::header(ResultId result) const {
+  fs::path path = file_of(result, kHeader);
+  if (!fs::exists(path)) return std::nullopt;
+  return read_file(path);
 }
 
 void Uploads::forget(ResultId result) {
   std::error_code ignored;
-  fs::remove(part(result), ignored);
+  for (const char* what : {kPart, kPayload, kHeader}) {
+    fs::remove(file_of(result, what), ignored);
+  }
 }
 
 }  // namespace quorate

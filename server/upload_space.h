@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 namespace quorate {
 
@@ -16,7 +17,11 @@ class UploadSpace {
     Claim(UploadSpace& space, std::uint64_t bytes)
         : space_(&space), bytes_(bytes) {}
     Claim(Claim&& other) noexcept;
-    Claim& operator=(Claim&&) = delete;
+    Claim& operator=(Claim&& other) noexcept {
+      std::swap(space_, other.space_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
     ~Claim();
 
     // So many bytes are on the disk now.

@@ -34,9 +34,9 @@ LAYERS = {
     "server/store": {"base", "workunits"},
     "server/http": {"base"},
     "server/datasets": {"base", "workunits"},
-    "server": {"base", "workunits", "protocol", "protocol/worker", "validator",
-               "server/store", "server/http", "server/datasets",
-               "commandline"},
+    "server": {"base", "workunits", "protocol", "protocol/worker",
+               "protocol/boinc", "validator", "server/store", "server/http",
+               "server/datasets", "commandline"},
     # server/http knows no server: the volunteer's own page is served with it.
     "client": {"base", "workunits", "protocol", "protocol/worker",
                "server/http", "commandline"},

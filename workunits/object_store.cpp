@@ -174,7 +174,7 @@ void ObjectStore::note_unsynced(const Hash& hash) {
   unsynced_.push_back(hash);
 }
 
-void ObjectStore::sync_one(const Hash& hash) const {
+void ObjectStore::sync(const Hash& hash) const {
   // Gone already: a snapshot that was replaced.
   if (!contains(hash)) return;
   sync_file(path(hash));
@@ -188,7 +188,7 @@ void ObjectStore::sync() {
     std::swap(unsynced, unsynced_);
   }
   if (unsynced.size() <= kFew) {
-    for (const Hash& hash : unsynced) sync_one(hash);
+    for (const Hash& hash : unsynced) sync(hash);
     return;
   }
   FileDescriptor folder = open_file(objects_, O_RDONLY | O_DIRECTORY);

@@ -74,6 +74,8 @@ class ObjectStore : public ObjectReader {
   // as long for one object as for a hundred. To be called before a commit that
   // refers to them. Throws io.
   void sync();
+  // Makes one object durable now, whatever other threads do meanwhile.
+  void sync(const Hash& hash) const;
   // A new name for a file to be adopted later.
   fs::path temporary_path(std::string_view purpose) const;
   // Removing what is not there does nothing.
@@ -93,7 +95,6 @@ class ObjectStore : public ObjectReader {
   bool holds(const Hash& hash, ByteView bytes) const;
   void unlink_object(const Hash& hash) const;
   void note_unsynced(const Hash& hash);
-  void sync_one(const Hash& hash) const;
 
   fs::path temporary_;
   // Also held while a name in the folder is made, renewed or removed.

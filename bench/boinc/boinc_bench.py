@@ -3,8 +3,8 @@
 
 4,000 scheduler requests a second leave 250 microseconds of one core for each,
 and the scheduler and the store need most of it: a tenth is what reading and
-writing may take. A megabyte of garbage may take 10 ms. The signature is the
-permission to upload one file, made for each result that is sent.
+writing may take. A megabyte of garbage may take 10 ms. A permission to upload
+is made for each file of a result that is sent.
 """
 
 import json
@@ -18,9 +18,9 @@ from results import record  # noqa: E402
 
 CASES = [("request", "read a request that reports two results", 25),
          ("reply", "write a reply with one task", 25),
-         ("sign", "sign the permission to upload", 125),
+         ("permit", "make the permission to upload", 25),
          ("head", "read the head of an upload", 25),
-         ("verify", "check its permission", 125),
+         ("verify", "check its permission", 25),
          ("garbage", "refuse 1 MB of garbage, the worst kind", 10000)]
 
 

@@ -64,16 +64,16 @@ int main() {
   std::string request = golden("request_reports.xml");
   std::string upload = golden("upload.bin");
   SchedulerReply reply = sample_reply();
-  RsaPrivateKey key = RsaPrivateKey::generate();
-  Md5Hash permission = upload_permission("r1_0", 50000000);
-  RsaSignature signature = sign(key, permission);
+  const UploadKey key;
+  const UploadPermission permission = permit_upload(key, "r1_update", 50000000);
   fmt::print(
-      "{{\"request\": {}, \"reply\": {}, \"sign\": {}, \"head\": {}, "
+      "{{\"request\": {}, \"reply\": {}, \"permit\": {}, \"head\": {}, "
       "\"verify\": {}, \"garbage\": {}}}\n",
       microseconds([&] { parse_scheduler_request(as_bytes(request)); }),
       microseconds([&] { write(reply); }),
-      microseconds([&] { sign(key, permission); }),
+      microseconds([&] { permit_upload(key, "r1_update", 50000000); }),
       microseconds([&] { parse_upload_head(as_bytes(upload)); }),
-      microseconds([&] { verify(key.public_key(), permission, signature); }),
+      microseconds(
+          [&] { is_permitted(key, "r1_update", 50000000, permission); }),
       garbage());
 }

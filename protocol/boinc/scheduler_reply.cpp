@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "protocol/boinc/limits.h"
-#include "protocol/boinc/signatures.h"
 #include "protocol/boinc/xml_writer.h"
 #include "protocol/text.h"
 

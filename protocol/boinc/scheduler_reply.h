@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/weak_crypto.h"
+#include "protocol/boinc/signatures.h"
 #include "workunits/host.h"
 
 namespace quorate::boinc {
@@ -66,7 +67,7 @@ struct OutputFile {
   std::string name;
   std::vector<std::string> urls;
   std::uint64_t max_nbytes = 0;
-  RsaSignature permission;  // of the upload key
+  UploadPermission permission;  // comes back with the upload
 };
 
 // How a task finds a file.

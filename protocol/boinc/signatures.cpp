@@ -39,6 +39,11 @@ std::string before_dot(std::string_view text, std::size_t most,
   return found;
 }
 
+template <class T>
+T parse_before_dot(std::string_view text, const char* what) {
+  return parse_hex<T>(before_dot(text, 2 * sizeof(T::bytes) + 1, what), what);
+}
+
 }  // namespace
 
 std::string write(const RsaPublicKey& key) {
@@ -68,9 +73,7 @@ std::string write(const RsaSignature& signature) {
 }
 
 RsaSignature parse_signature(std::string_view text) {
-  constexpr const char* kWhat = "signature";
-  constexpr std::size_t kDigits = 2 * sizeof(RsaSignature::bytes);
-  return parse_hex<RsaSignature>(before_dot(text, kDigits + 1, kWhat), kWhat);
+  return parse_before_dot<RsaSignature>(text, "signature");
 }
 
 RsaSignature sign(const RsaPrivateKey& key, const Md5Hash& data) {
@@ -82,15 +85,31 @@ bool verify(const RsaPublicKey& key, const Md5Hash& data,
   return quorate::verify(key, data.hex(), signature);
 }
 
-Md5Hash upload_permission(std::string_view name, std::uint64_t max_nbytes) {
-  return md5(as_bytes(fmt::format("<name>{}</name><max_nbytes>{}</max_nbytes>",
-                                  name, max_nbytes)));
-}
-
 Md5Hash successor(const RsaPublicKey& key) {
   std::string text = write(key);
   text.pop_back();  // the newline after the dot
   return md5(as_bytes(text));
+}
+
+UploadPermission permit_upload(const UploadKey& key, std::string_view name,
+                               std::uint64_t max_nbytes) {
+  std::string text = fmt::format("<name>{}</name><max_nbytes>{}</max_nbytes>",
+                                 name, max_nbytes);
+  return {hmac_sha256(key, as_bytes(text))};
+}
+
+bool is_permitted(const UploadKey& key, std::string_view name,
+                  std::uint64_t max_nbytes,
+                  const UploadPermission& permission) {
+  return is_equal_secret(permit_upload(key, name, max_nbytes), permission);
+}
+
+std::string write(const UploadPermission& permission) {
+  return in_lines(permission.hex());
+}
+
+UploadPermission parse_upload_permission(std::string_view text) {
+  return parse_before_dot<UploadPermission>(text, "permission to upload");
 }
 
 }  // namespace quorate::boinc

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "protocol/boinc/signatures.h"
 #include "protocol/boinc/xml_reader.h"
 #include "protocol/boinc/xml_writer.h"
 #include "protocol/text.h"
@@ -19,7 +18,7 @@ constexpr std::string_view kEnd = "</data_server_request>";
 constexpr std::string_view kData = "<data>\n";
 
 void read_permission(FileUpload& upload, Element e) {
-  upload.permission = parse_signature(e.raw());
+  upload.permission = parse_upload_permission(e.raw());
 }
 void read_md5(FileUpload& upload, Element e) {
   upload.md5 = parse_hex<Md5Hash>(e.raw(), "md5_cksum");

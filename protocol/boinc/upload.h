@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/weak_crypto.h"
+#include "protocol/boinc/signatures.h"
 
 namespace quorate::boinc {
 
@@ -25,7 +26,7 @@ struct FileSizeQuestion {
 struct FileUpload {
   std::string name;
   std::uint64_t max_nbytes = 0;
-  RsaSignature permission;
+  UploadPermission permission;
   std::uint64_t nbytes = 0;    // of the whole file, at most max_nbytes
   Md5Hash md5;                 // of the whole file
   std::uint64_t offset = 0;    // at most nbytes

@@ -149,6 +149,7 @@ struct ErrorReply {
 std::string write(const ErrorReply&);
 ErrorReply parse_error_reply(ByteView);
 
+inline constexpr std::size_t kMaxSignedHeader = 4096;  // bytes
 Bytes write_signed_header(const SignedHeader& header);
 SignedHeader parse_signed_header(ByteView bytes);
 

@@ -54,14 +54,13 @@ Bytes write_signed_header(const SignedHeader& header) {
 }
 
 SignedHeader parse_signed_header(ByteView bytes) {
-  constexpr std::size_t kMost = 4096;
   SignedHeader header;
   const std::size_t tail = header.signature.bytes.size();
-  if (bytes.size() <= tail || bytes.size() > kMost) {
+  if (bytes.size() <= tail || bytes.size() > kMaxSignedHeader) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("signed result header: expected {} to {} bytes, "
                             "found {}",
-                            tail + 1, kMost, bytes.size()));
+                            tail + 1, kMaxSignedHeader, bytes.size()));
   }
   ByteView body = bytes.first(bytes.size() - tail);
   header.bytes.assign(body.begin(), body.end());

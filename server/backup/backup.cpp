@@ -91,6 +91,9 @@ class BackupMaker {
   void copy_keys() {
     copy(project_.project_key(), "keys/project.key", kPrivate);
     copy(project_.house_key(), "keys/house.key", kPrivate);
+    if (fs::exists(project_.boinc_upload_key())) {
+      copy(project_.boinc_upload_key(), "keys/boinc_upload.key", kPrivate);
+    }
     if (!fs::exists(project_.tls_key())) return;
     copy(project_.tls_key(), "keys/tls.key", kPrivate);
     copy(project_.tls_certificate(), "keys/tls.crt", kPublic);

@@ -16,8 +16,8 @@ constexpr std::size_t kHashDigits = 64;
 
 constexpr std::array<std::string_view, 4> kNeeded = {
     "db/quorate.sqlite", "keys/house.key", "keys/project.key", kBackupSettings};
-constexpr std::array<std::string_view, 2> kOptional = {"keys/tls.crt",
-                                                       "keys/tls.key"};
+constexpr std::array<std::string_view, 3> kOptional = {
+    "keys/boinc_upload.key", "keys/tls.crt", "keys/tls.key"};
 
 [[noreturn]] void refuse(const std::string& found) {
   throw Error(

@@ -1,5 +1,7 @@
 #include "base/crypto.h"
 
+#include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -50,6 +52,40 @@ TEST_CASE("a stream hashes like the whole, and starts anew") {
     digest.update({});
     digest.update(as_bytes("bc"));
     CHECK(digest.finish() == sha256(as_bytes("abc")));
+  }
+}
+
+// Keys of other lengths are made 32 bytes as HMAC itself does it: short ones
+// end in zeros, those longer than a block are hashed.
+TEST_CASE("HMAC-SHA-256 gives the answers of RFC 4231") {
+  FixedBytes<32> key1, key2, key3, key4;
+  std::fill_n(key1.bytes.begin(), 20, std::uint8_t{0x0b});
+  std::copy_n("Jefe", 4, key2.bytes.begin());
+  std::fill_n(key3.bytes.begin(), 20, std::uint8_t{0xaa});
+  std::iota(key4.bytes.begin(), key4.bytes.begin() + 25, std::uint8_t{1});
+  FixedBytes<32> long_key = sha256(Bytes(131, 0xaa));
+  CHECK(hmac_sha256(key1, as_bytes("Hi There")).hex() ==
+        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+  CHECK(hmac_sha256(key2, as_bytes("what do ya want for nothing?")).hex() ==
+        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+  CHECK(hmac_sha256(key3, Bytes(50, 0xdd)).hex() ==
+        "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe");
+  CHECK(hmac_sha256(key4, Bytes(50, 0xcd)).hex() ==
+        "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b");
+  CHECK(
+      hmac_sha256(long_key, as_bytes("Test Using Larger Than Block-Size Key - "
+                                     "Hash Key First"))
+          .hex() ==
+      "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+}
+
+TEST_CASE("secrets are equal when every byte is") {
+  FixedBytes<32> a, b;
+  CHECK(is_equal_secret(a, b));
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) {
+    b = a;
+    b.bytes[i] = 1;
+    CHECK_FALSE(is_equal_secret(a, b));
   }
 }
 

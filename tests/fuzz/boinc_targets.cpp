@@ -2,6 +2,7 @@
 #include "protocol/boinc/app_messages.h"
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/upload.h"
+#include "server/boinc/names.h"
 #include "tests/fuzz/targets.h"
 #include "tests/protocol/boinc/samples.h"
 
@@ -105,6 +106,25 @@ void read_signatures(ByteView bytes) {
     expect(parse_signature(write(signature)) == signature,
            "a signature is read as it was written");
   });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    UploadPermission permission = parse_upload_permission(as_text(bytes));
+    expect(parse_upload_permission(write(permission)) == permission,
+           "a permission is read as it was written");
+  });
+}
+
+// Of results and files, as clients give them back.
+void read_names(ByteView bytes) {
+  std::string_view text = as_text(bytes);
+  if (std::optional<ResultId> result = result_of(text)) {
+    expect(result_name(*result) == text, "a result has one name");
+  }
+  if (std::optional<Output> output = output_of(text)) {
+    expect(output_name(*output) == text, "an output file has one name");
+  }
+  if (std::optional<Hash> object = object_of(text)) {
+    expect(text.ends_with(object->hex()), "an object's name ends in its hash");
+  }
 }
 
 // What a task reads of its client.
@@ -143,6 +163,7 @@ std::vector<Target> boinc_targets() {
           {"boinc_structure", read_structure},
           {"boinc_upload", read_upload},
           {"boinc_signatures", read_signatures},
+          {"boinc_names", read_names},
           {"boinc_app_messages", read_app_messages},
           {"boinc_account", read_account}};
 }

@@ -2,160 +2,178 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
-#include "validator/screening.h"
 
 namespace quorate {
 namespace {
 
-using Opened = std::variant<std::unique_ptr<BodySink>, Response>;
+using Why = UploadRefusal::Why;
 
-Request with(const std::string& header, const std::string& value) {
-  Request request;
-  request.method = Method::put;
-  request.headers.emplace_back(header, value);
-  return request;
-}
-Request range(const std::string& text) {
-  return with("Content-Range", text);
-}
-
-int status(const Opened& opened) {
-  const auto* response = std::get_if<Response>(&opened);
-  return response == nullptr ? 200 : response->status;
-}
-
-std::string upload_offset(const Opened& opened) {
-  for (const auto& [name, value] : std::get<Response>(opened).headers) {
-    if (name == "Upload-Offset") return value;
-  }
-  return "none";
-}
-
+// Result 5 is in progress. start_again(): what another process would find.
 struct Place {
-  Place() {
+  Place() { start_again(); }
+
+  void start_again() {
+    uploads.reset();
+    open_results.emplace();
+    OpenResult result;
     result.id = 5;
     result.task = std::make_shared<const TrainingTask>(test::sample_task());
-    open_results.add(result);
+    open_results->add(result);
+    uploads.emplace(folder / "uploads", 0, *open_results, objects);
   }
-  Opened open(const Request& request) { return uploads.open(result, request); }
-  // Writes a piece, and the connection breaks off.
-  void broken_off(const std::string& content_range, const Bytes& piece) {
-    Opened opened = open(range(content_range));
-    std::get<std::unique_ptr<BodySink>>(opened)->write(piece);
+  OpenResult result() { return open_results->find(5).value(); }
+  std::variant<IncomingPayload, UploadRefusal> open(std::uint64_t first,
+                                                    std::uint64_t total) {
+    return uploads->open(result(), first, total);
+  }
+  // All of `bytes` from the byte `first` on.
+  IncomingPayload sent(const Bytes& bytes, std::size_t first = 0) {
+    auto opened = open(first, bytes.size());
+    auto& payload = std::get<IncomingPayload>(opened);
+    payload.write(ByteView(bytes).subspan(first));
+    return std::move(payload);
+  }
+  bool has_file(const char* name) {
+    return fs::exists(folder / "uploads" / name);
   }
 
   test::TemporaryFolder folder;
-  OpenResults open_results;
   ObjectStore objects{folder / "objects", folder / "tmp"};
-  Uploads uploads{folder / "uploads", 0, open_results, objects};
-  OpenResult result;
+  std::optional<OpenResults> open_results;
+  std::optional<Uploads> uploads;
 };
 
 }  // namespace
 
-// From its last byte on, which is sent again.
-TEST_CASE("an upload that broke off goes on where it ended") {
+TEST_CASE("a payload comes in parts and becomes its result's") {
   Place place;
-  CHECK(place.uploads.offset(place.result) == 0);
-  place.broken_off("bytes 0-99/100", Bytes(30, 1));
-  CHECK(place.uploads.offset(place.result) == 29);
-  place.broken_off("bytes 29-99/100", Bytes(21, 2));
-  CHECK(place.uploads.offset(place.result) == 49);
-  for (const char* wrong : {"bytes 30-99/100", "bytes 60-99/100"}) {
-    Opened opened = place.open(range(wrong));
-    CHECK(status(opened) == 409);
-    CHECK(upload_offset(opened) == "49");
-  }
-  // From the start is always allowed: the payload may have been another.
-  place.broken_off("bytes 0-99/100", Bytes(10, 3));
-  CHECK(place.uploads.offset(place.result) == 9);
-  place.uploads.forget(place.result.id);
-  CHECK(place.uploads.offset(place.result) == 0);
-}
-
-TEST_CASE("a payload that was complete when the server died can be finished") {
-  Place place;
-  place.broken_off("bytes 0-99/100", Bytes(100, 1));
-  CHECK(place.uploads.offset(place.result) == 99);
-  CHECK(status(place.open(range("bytes 99-99/100"))) == 200);
-}
-
-TEST_CASE("ranges that make no sense are refused") {
-  Place place;
-  for (const char* text :
-       {"", "bytes", "bytes 0-99", "bytes 0-98/100", "bytes 0-100/100",
-        "bytes -99/100", "bytes 0-99/*", "bytes 100-99/100", "bytes 0-/0",
-        "items 0-99/100", "bytes 0-99/100x", "bytes 0/9-9",
-        "bytes 0-18446744073709551615/18446744073709551616"}) {
-    CAPTURE(text);
-    CHECK(status(place.open(range(text))) == 400);
-  }
-  CHECK(status(place.open(Request{})) == 400);
-  CHECK(status(place.open(with("Content-Length", "ten"))) == 400);
-}
-
-TEST_CASE("without a range the body is the whole payload") {
-  Place place;
-  CHECK(status(place.open(with("Content-Length", "100"))) == 200);
-}
-
-TEST_CASE("no more is taken than an update of the task can have") {
-  Place place;
-  std::uint64_t most = max_update_bytes(place.result.task->model);
-  CHECK(status(place.open(with("Content-Length", std::to_string(most)))) ==
-        200);
-  CHECK(status(place.open(with("Content-Length", std::to_string(most + 1)))) ==
-        413);
-  CHECK(status(place.open(with("Content-Length", "18446744073709551615"))) ==
-        413);
-}
-
-TEST_CASE("a body longer than announced is refused") {
-  Place place;
-  Opened opened = place.open(range("bytes 0-9/10"));
-  auto& sink = std::get<std::unique_ptr<BodySink>>(opened);
-  sink->write(Bytes(10, 1));
-  CHECK_THROWS(sink->write(Bytes(1, 1)));
-}
-
-TEST_CASE("one upload of a result at a time") {
-  Place place;
+  const Bytes bytes(100, 7);
   {
-    Opened first = place.open(range("bytes 0-9/10"));
-    CHECK(status(place.open(range("bytes 0-9/10"))) == 503);
+    auto opened = place.open(0, 100);
+    std::get<IncomingPayload>(opened).write(ByteView(bytes).first(40));
   }
-  CHECK(status(place.open(range("bytes 0-9/10"))) == 200);
+  CHECK(place.uploads->offset(place.result()) == 39);
+  CHECK(std::get<UploadRefusal>(place.open(40, 100)).why == Why::gap);
+  IncomingPayload rest = place.sent(bytes, 39);
+  CHECK(rest.is_whole());
+  CHECK(place.uploads->keep(std::move(rest)) == sha256(bytes));
+  CHECK(place.result().uploaded == sha256(bytes));
+  CHECK(place.result().uploaded_bytes == 100);
+  CHECK(place.objects.read(sha256(bytes)) == bytes);
+  UploadRefusal again = std::get<UploadRefusal>(place.open(0, 100));
+  CHECK(again.why == Why::is_here);
+  CHECK(again.offset == 100);
 }
 
-TEST_CASE("uploads are refused before the disk is full") {
+TEST_CASE("a payload that was kept durably is there after a restart") {
   Place place;
+  const Bytes bytes(100, 7);
+  CHECK(place.uploads->keep_durably(place.sent(bytes), md5(bytes)));
+  place.start_again();
+  CHECK(place.result().uploaded == sha256(bytes));
+  CHECK(place.result().uploaded_bytes == 100);
+  place.objects.remove(sha256(bytes));
+  place.start_again();
+  CHECK(place.result().uploaded.is_zero());
+}
+
+TEST_CASE("what a damaged disk left of a payload's name is as good as none") {
+  Place place;
+  const Bytes bytes(100, 7);
+  REQUIRE(place.uploads->keep_durably(place.sent(bytes), md5(bytes)));
+  write_file_durably(place.folder / "uploads/5.payload", as_bytes("zz"));
+  place.start_again();
+  CHECK(place.uploads->offset(place.result()) == 0);
+}
+
+TEST_CASE("bytes whose MD5 is another are thrown away") {
+  Place place;
+  const Bytes bytes(100, 7);
+  CHECK_FALSE(place.uploads->keep_durably(place.sent(bytes), Md5Hash{}));
+  CHECK(place.uploads->offset(place.result()) == 0);
+  CHECK_FALSE(place.has_file("5.part"));
+  CHECK(place.result().uploaded.is_zero());
+  CHECK(place.uploads->keep_durably(place.sent(bytes), md5(bytes)));
+}
+
+// Both were opened before either was whole: their files are two, for the first
+// was moved away.
+TEST_CASE("the first payload of a result stays its payload") {
+  for (bool durably : {true, false}) {
+    CAPTURE(durably);
+    Place place;
+    const Bytes first(100, 1), second(100, 2);
+    const OpenResult before = place.result();
+    REQUIRE(place.uploads->keep_durably(place.sent(first), md5(first)));
+    auto opened = place.uploads->open(before, 0, 100);
+    auto& payload = std::get<IncomingPayload>(opened);
+    payload.write(second);
+    if (durably) {
+      CHECK(place.uploads->keep_durably(std::move(payload), md5(second)));
+    } else {
+      place.uploads->keep(std::move(payload));
+    }
+    CHECK(place.result().uploaded == sha256(first));
+    place.start_again();
+    CHECK(place.result().uploaded == sha256(first));
+  }
+}
+
+TEST_CASE("an upload whose result is closed meanwhile ends in an error") {
+  Place place;
+  const Bytes bytes(100, 7);
+  IncomingPayload payload = place.sent(bytes);
+  place.open_results->remove(5);
+  place.uploads->forget(5);
+  CHECK_THROWS_AS(place.uploads->keep_durably(std::move(payload), md5(bytes)),
+                  Error);
+  CHECK_FALSE(place.has_file("5.payload"));
+}
+
+TEST_CASE("a header is kept until its result is over") {
+  Place place;
+  CHECK_FALSE(place.uploads->header(5).has_value());
+  const Bytes header(300, 4);
+  CHECK(place.uploads->keep_header(5, header));
+  CHECK(place.uploads->keep_header(5, header));  // the answer was lost
+  CHECK_FALSE(place.uploads->keep_header(5, Bytes(300, 5)));
+  CHECK_FALSE(place.uploads->keep_header(5, Bytes(301, 4)));
+  place.start_again();
+  CHECK(place.uploads->header(5) == header);
+  place.uploads->forget(5);
+  CHECK_FALSE(place.uploads->header(5).has_value());
+}
+
+TEST_CASE("what closed results left is removed, and other files with it") {
+  Place place;
+  REQUIRE(place.uploads->keep_header(5, Bytes(300, 4)));
+  for (const char* name : {"6.part", "6.header", "6.payload", "x.part",
+                           "5x.header", "5.header.77.0.tmp", "-5.part"}) {
+    write_file_durably(place.folder / "uploads" / name, as_bytes("old"));
+  }
+  place.start_again();
+  CHECK(place.has_file("5.header"));
+  for (const char* name : {"6.part", "6.header", "6.payload", "x.part",
+                           "5x.header", "5.header.77.0.tmp", "-5.part"}) {
+    CAPTURE(name);
+    CHECK_FALSE(place.has_file(name));
+  }
+  // Nor is anything kept for them.
+  CHECK(place.uploads->keep_header(6, Bytes(300, 4)));
+  CHECK_FALSE(place.has_file("6.header"));
+}
+
+TEST_CASE("a disk is full when no upload would be taken") {
+  Place place;
+  CHECK_FALSE(place.uploads->is_full());
   Uploads careful(place.folder / "uploads", std::uint64_t{1} << 60,
-                  place.open_results, place.objects);
-  CHECK(status(careful.open(place.result, range("bytes 0-9/10"))) == 503);
-}
-
-// Each alone would leave the reserve free.
-TEST_CASE("uploads under way count as if they were complete") {
-  Place place;
-  TrainingTask large = *place.result.task;
-  large.model = parse_model("mlp:4096,4096", {28, 28, 1}, 10);
-  place.result.task = std::make_shared<const TrainingTask>(large);
-  OpenResult other = place.result;
-  other.id = 6;
-  std::uint64_t bytes = max_update_bytes(large.model) - 1;
-  Request whole = with("Content-Length", std::to_string(bytes));
-  Uploads careful(place.folder / "uploads",
-                  free_space(place.folder.path()) - bytes - bytes / 2,
-                  place.open_results, place.objects);
-  {
-    Opened first = careful.open(place.result, whole);
-    REQUIRE(status(first) == 200);
-    CHECK(status(careful.open(other, whole)) == 503);
-    CHECK(status(careful.open(other, range("bytes 0-99/100"))) == 200);
-  }
-  CHECK(status(careful.open(other, whole)) == 200);
+                  *place.open_results, place.objects);
+  CHECK(careful.is_full());
+  auto opened = careful.open(place.result(), 0, 10);
+  CHECK(std::get<UploadRefusal>(opened).why == Why::no_space);
 }
 
 TEST_CASE("what is written is no longer to come") {
@@ -173,30 +191,31 @@ TEST_CASE("what is written is no longer to come") {
 
 TEST_CASE("open results know which objects are needed") {
   Place place;
-  CHECK(place.open_results.names(place.result.task->snapshot));
-  CHECK(place.open_results.names(place.result.task->shard));
-  CHECK(place.open_results.names(place.result.workunit));
-  CHECK_FALSE(place.open_results.names(test::filled<Hash>(99)));
+  auto task = place.result().task;
+  CHECK(place.open_results->names(task->snapshot));
+  CHECK(place.open_results->names(task->shard));
+  CHECK(place.open_results->names(place.result().workunit));
+  CHECK_FALSE(place.open_results->names(test::filled<Hash>(99)));
   // Two results of one unit: the objects are needed until both are over.
-  OpenResult other = place.result;
+  OpenResult other = place.result();
   other.id = 6;
-  place.open_results.add(other);
-  place.open_results.add(other);  // again: no change
-  place.open_results.remove(5);
-  CHECK(place.open_results.names(place.result.task->shard));
-  place.open_results.remove(6);
-  place.open_results.remove(6);
-  CHECK_FALSE(place.open_results.names(place.result.task->shard));
+  place.open_results->add(other);
+  place.open_results->add(other);  // again: no change
+  place.open_results->remove(5);
+  CHECK(place.open_results->names(task->shard));
+  place.open_results->remove(6);
+  place.open_results->remove(6);
+  CHECK_FALSE(place.open_results->names(task->shard));
 }
 
 TEST_CASE("what was uploaded is remembered until the result is over") {
   Place place;
-  place.open_results.set_uploaded(5, test::filled<Hash>(9), 123);
-  CHECK(place.open_results.find(5)->uploaded == test::filled<Hash>(9));
-  CHECK(place.uploads.offset(*place.open_results.find(5)) == 123);
-  place.open_results.remove(5);
-  place.open_results.set_uploaded(5, test::filled<Hash>(9), 123);
-  CHECK_FALSE(place.open_results.find(5).has_value());
+  place.open_results->set_uploaded(5, test::filled<Hash>(9), 123);
+  CHECK(place.open_results->find(5)->uploaded == test::filled<Hash>(9));
+  CHECK(place.uploads->offset(place.result()) == 123);
+  place.open_results->remove(5);
+  place.open_results->set_uploaded(5, test::filled<Hash>(9), 123);
+  CHECK_FALSE(place.open_results->find(5).has_value());
 }
 
 }  // namespace quorate

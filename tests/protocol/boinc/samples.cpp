@@ -221,7 +221,7 @@ SchedulerReply sample_reply() {
   reply.output_files = {{"r45_0",
                          {"https://example.org/file_upload_handler"},
                          50000000,
-                         signature}};
+                         test::filled<UploadPermission>(0x5a)}};
   reply.workunits = {{"wu9",
                       "quorate",
                       100,

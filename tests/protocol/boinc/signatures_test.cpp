@@ -49,18 +49,35 @@ TEST_CASE("a key that a client sends back is the one that it was given") {
         std::string::npos);
 }
 
-TEST_CASE("the permission in a recorded upload is the key's") {
-  SchedulerRequest request =
-      parse_scheduler_request(as_bytes(golden("request_reports.xml")));
+// Given to a client 7.20.5 in a reply, recorded from its upload.
+TEST_CASE("a permission to upload comes back from a client as it was") {
   auto upload =
       std::get<FileUpload>(*parse_upload_head(as_bytes(golden("upload.bin"))));
-  auto is_permitted = [&](std::string_view name, std::uint64_t max_nbytes) {
-    return verify(*request.code_sign_key, upload_permission(name, max_nbytes),
-                  upload.permission);
-  };
-  CHECK(is_permitted(upload.name, upload.max_nbytes));
-  CHECK_FALSE(is_permitted(upload.name, upload.max_nbytes + 1));
-  CHECK_FALSE(is_permitted("wu_00001_0_1", upload.max_nbytes));
+  const auto key = test::filled<UploadKey>('k');
+  CHECK(permit_upload(key, upload.name, upload.max_nbytes) ==
+        upload.permission);
+}
+
+TEST_CASE("a permission to upload is for one name and one size") {
+  const auto key = test::filled<UploadKey>('k');
+  const UploadPermission permission = permit_upload(key, "r1_update", 5000);
+  CHECK(is_permitted(key, "r1_update", 5000, permission));
+  CHECK_FALSE(is_permitted(key, "r1_update", 5001, permission));
+  CHECK_FALSE(is_permitted(key, "r1_update", 500, permission));
+  CHECK_FALSE(is_permitted(key, "r2_update", 5000, permission));
+  CHECK_FALSE(is_permitted(key, "r1_header", 5000, permission));
+  CHECK_FALSE(is_permitted(test::filled<UploadKey>('l'), "r1_update", 5000,
+                           permission));
+  CHECK_FALSE(is_permitted(key, "r1_update", 5000, UploadPermission{}));
+}
+
+TEST_CASE("a permission to upload is read as it was written") {
+  const UploadPermission permission = permit_upload(UploadKey{}, "r1_x", 7);
+  std::string text = write(permission);
+  CHECK(text == permission.hex() + "\n.\n");
+  CHECK(parse_upload_permission(text) == permission);
+  text.pop_back();
+  CHECK(parse_upload_permission("\n  " + text + "</x>zz") == permission);
 }
 
 TEST_CASE("a signature is read as it was written, the dot ends it") {
@@ -99,6 +116,11 @@ TEST_CASE("what is no key or signature is refused") {
         "code-sign key: expected 512 hexadecimal digits, found 513");
   for (std::string bad : {"", ".", "ab.", "ab"}) {
     CHECK_THROWS_AS(parse_signature(bad), Error);
+    CHECK_THROWS_AS(parse_upload_permission(bad), Error);
+  }
+  for (std::size_t digits : {63, 65, 256, 1000000}) {
+    CHECK_THROWS_AS(parse_upload_permission(std::string(digits, 'a') + "."),
+                    Error);
   }
   CHECK_THROWS_AS(parse_signature(std::string(258, 'a') + "."), Error);
 }

@@ -40,9 +40,9 @@ TEST_CASE("a client's upload is read up to its bytes") {
   CHECK(upload.name == "wu_00001_0_0");
   CHECK(upload.max_nbytes == 50000000);
   CHECK(upload.nbytes == 1055);
-  CHECK(upload.md5.hex() == "b50bc236c66d16f7ae357f00563f72e9");
+  CHECK(upload.md5.hex() == "db7817867033d801afc5a62eb5010f20");
   CHECK(upload.offset == 0);
-  CHECK(upload.permission.hex().starts_with("b8481cf764032f61556931"));
+  CHECK(upload.permission.hex().starts_with("4954fcdbbfbed7708f973d"));
   // The file's own bytes may look like the head.
   CHECK(text.substr(upload.head_bytes) == "<data>\nfirst bytes");
 }
@@ -90,10 +90,10 @@ TEST_CASE("an upload out of bounds is refused") {
             .find("<offset>: expected a whole number") != std::string::npos);
   CHECK(refusal_of(replaced(text, "<name>wu_", "<name>../wu_"))
             .find("<name>: expected a name") != std::string::npos);
-  CHECK(refusal_of(replaced(text, "<md5_cksum>b", "<md5_cksum>g"))
+  CHECK(refusal_of(replaced(text, "<md5_cksum>d", "<md5_cksum>g"))
             .starts_with("md5_cksum: not a hexadecimal digit"));
   CHECK(refusal_of(replaced(text, ".</xml_signature>", "</xml_signature>"))
-            .starts_with("signature: "));
+            .starts_with("permission to upload: "));
   CHECK(refusal_of(replaced(text, "<offset>0</offset>\n", ""))
             .find("<offset> is missing") != std::string::npos);
   CHECK(refusal_of(replaced(text, "data_server_request", "other_request")) !=

@@ -1,0 +1,83 @@
+#include "server/boinc/names.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace quorate::boinc {
+namespace {
+
+constexpr std::string_view kHeader = "_header";
+constexpr std::string_view kUpdate = "_update";
+
+std::string_view prefix_of(ObjectKind kind) {
+  switch (kind) {
+    case ObjectKind::unit:
+      return "unit-";
+    case ObjectKind::snapshot:
+      return "snapshot-";
+    case ObjectKind::shard:
+      break;
+  }
+  return "shard-";
+}
+
+}  // namespace
+
+std::string result_name(ResultId result) {
+  return fmt::format("r{}", result);
+}
+
+std::optional<ResultId> result_of(std::string_view name) {
+  if (!name.starts_with('r')) return std::nullopt;
+  ResultId id = 0;
+  const char* end = name.data() + name.size();
+  auto [at, error] = std::from_chars(name.data() + 1, end, id);
+  // One way to write each: no zeros in front, no signs.
+  if (error != std::errc() || at != end || id < 1 || result_name(id) != name) {
+    return std::nullopt;
+  }
+  return id;
+}
+
+std::string output_name(const Output& output) {
+  std::string name = result_name(output.result);
+  return name += output.kind == OutputKind::header ? kHeader : kUpdate;
+}
+
+std::optional<Output> output_of(std::string_view name) {
+  OutputKind kind = OutputKind::header;
+  if (name.ends_with(kUpdate)) {
+    kind = OutputKind::update;
+  } else if (!name.ends_with(kHeader)) {
+    return std::nullopt;
+  }
+  static_assert(kHeader.size() == kUpdate.size());
+  name.remove_suffix(kHeader.size());
+  std::optional<ResultId> result = result_of(name);
+  if (!result) return std::nullopt;
+  return Output{*result, kind};
+}
+
+std::string object_name(ObjectKind kind, const Hash& hash) {
+  return std::string(prefix_of(kind)) + hash.hex();
+}
+
+std::optional<Hash> object_of(std::string_view name) {
+  for (ObjectKind kind :
+       {ObjectKind::unit, ObjectKind::snapshot, ObjectKind::shard}) {
+    std::string_view prefix = prefix_of(kind);
+    if (!name.starts_with(prefix)) continue;
+    try {
+      Hash hash = parse_hex<Hash>(name.substr(prefix.size()), "object");
+      if (object_name(kind, hash) == name) return hash;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace quorate::boinc

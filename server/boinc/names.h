@@ -1,0 +1,42 @@
+// The names by which BOINC clients know results and files. Clients keep all
+// files of a project in one flat folder and take a name's content as fixed for
+// ever, so a name says what it stands for: a number that is never given twice,
+// or a hash. Pure; the parsers know exactly what the writers write.
+//
+//   r45                result 45, and its workunit record: each result has its
+//                      own, for nonce and number stand in its command line
+//   r45_header         what it makes: its signed header
+//   r45_update         ... and its payload
+//   unit-HASH, snapshot-HASH, shard-HASH    what it needs, 64 digits each
+//
+// Files of app versions have any other name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/crypto.h"
+#include "workunits/workunit.h"
+
+namespace quorate::boinc {
+
+std::string result_name(ResultId result);  // from 1
+std::optional<ResultId> result_of(std::string_view name);
+
+enum class OutputKind { header, update };
+struct Output {
+  ResultId result = 0;
+  OutputKind kind = OutputKind::header;
+
+  bool operator==(const Output&) const = default;
+};
+std::string output_name(const Output& output);
+std::optional<Output> output_of(std::string_view name);
+
+enum class ObjectKind { unit, snapshot, shard };
+std::string object_name(ObjectKind kind, const Hash& hash);
+// The hash in a name of any kind.
+std::optional<Hash> object_of(std::string_view name);
+
+}  // namespace quorate::boinc

@@ -1,0 +1,15 @@
+// The key of the permissions to upload, `keys/boinc_upload.key`: it outlives
+// restarts, for a client sends a file as much as weeks after it was told that
+// it may.
+#pragma once
+
+#include "base/file.h"
+#include "protocol/boinc/signatures.h"
+
+namespace quorate::boinc {
+
+// Reads the key; makes it, durably and for its owner only, when there is none.
+// Throws io, corrupt, or denied when others may read the file.
+UploadKey open_upload_key(const fs::path& path);
+
+}  // namespace quorate::boinc

@@ -1,0 +1,67 @@
+#include "server/boinc/names.h"
+
+#include <doctest/doctest.h>
+
+#include "protocol/boinc/names.h"
+#include "tests/support/samples.h"
+
+namespace quorate::boinc {
+
+TEST_CASE("names say which result and which object they are of") {
+  CHECK(result_name(45) == "r45");
+  CHECK(result_of("r45") == 45);
+  CHECK(output_name({45, OutputKind::header}) == "r45_header");
+  CHECK(output_of("r45_header") == Output{45, OutputKind::header});
+  CHECK(output_name({45, OutputKind::update}) == "r45_update");
+  CHECK(output_of("r45_update") == Output{45, OutputKind::update});
+  const Hash hash = test::filled<Hash>(0xab);
+  for (ObjectKind kind :
+       {ObjectKind::unit, ObjectKind::snapshot, ObjectKind::shard}) {
+    CHECK(object_of(object_name(kind, hash)) == hash);
+    CHECK(is_file_name(object_name(kind, hash)));
+  }
+  CHECK(object_name(ObjectKind::unit, hash) == "unit-" + hash.hex());
+  CHECK(object_name(ObjectKind::snapshot, hash) == "snapshot-" + hash.hex());
+  CHECK(object_name(ObjectKind::shard, hash) == "shard-" + hash.hex());
+}
+
+TEST_CASE("the largest result has a name, a larger one has none") {
+  CHECK(result_of("r9223372036854775807") == INT64_MAX);
+  CHECK(result_of(result_name(INT64_MAX)) == INT64_MAX);
+  CHECK_FALSE(result_of("r9223372036854775808"));
+  CHECK_FALSE(result_of("r18446744073709551617"));
+}
+
+TEST_CASE("a result has one name only") {
+  for (const char* name :
+       {"", "r", "r0", "r-1", "r+1", "r 1", "r01", "r1 ", "R1", "1", "rr1",
+        "r1_", "r1_0", "r1.0", "r0x1", "r1e3", "r1\n"}) {
+    CAPTURE(name);
+    CHECK_FALSE(result_of(name));
+  }
+  CHECK_FALSE(result_of(std::string_view("r1\0", 3)));
+  CHECK_FALSE(result_of("r" + std::string(100000, '1')));
+  for (const char* name :
+       {"", "_header", "r_header", "r1", "r1_", "r1_headers", "r1_Header",
+        "r1_header_update", "r01_update", "r1__update", "r-1_update",
+        "../r1_update", "r1_update/", "r0_update"}) {
+    CAPTURE(name);
+    CHECK_FALSE(output_of(name));
+  }
+}
+
+TEST_CASE("an object has one name of each kind only") {
+  const std::string hex = test::filled<Hash>(0xab).hex();
+  std::string capitals = hex;
+  capitals[3] = 'B';
+  for (const std::string& name :
+       {std::string(), hex, "unit" + hex, "unit_" + hex, std::string("unit-"),
+        "Unit-" + hex, "unit-" + hex + "0", "unit-" + hex.substr(1),
+        "unit-" + capitals, "unit- " + hex.substr(1), "shard-g" + hex.substr(1),
+        "snapshot-unit-" + hex, "update-" + hex}) {
+    CAPTURE(name);
+    CHECK_FALSE(object_of(name));
+  }
+}
+
+}  // namespace quorate::boinc
