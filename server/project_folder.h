@@ -39,6 +39,13 @@ struct ProjectFolder {
   // Held while a data set is added: nobody removes one meanwhile.
   fs::path datasets_lock() const { return root / "run" / "datasets.lock"; }
   fs::path admin_socket() const { return root / "run" / "admin.sock"; }
+  // What is published for BOINC clients: server/boinc/app_manifest, the files
+  // that it names, and the key that signs them, unless it is kept elsewhere.
+  fs::path boinc_apps() const { return root / "boinc" / "app_versions.json"; }
+  fs::path boinc_files() const { return root / "boinc" / "files"; }
+  fs::path boinc_key() const { return keys() / "boinc_code_sign.key"; }
+  // Held while that is changed.
+  fs::path boinc_lock() const { return root / "run" / "boinc.lock"; }
 };
 
 // Of the data sets that there are.

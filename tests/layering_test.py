@@ -34,8 +34,9 @@ LAYERS = {
     "server/store": {"base", "workunits"},
     "server/http": {"base"},
     "server/datasets": {"base", "workunits"},
-    "server": {"base", "workunits", "protocol", "protocol/worker",
-               "protocol/boinc", "validator", "server/store", "server/http",
+    # protocol/boinc: stock BOINC clients are served, too.
+    "server": {"base", "workunits", "protocol", "protocol/boinc",
+               "protocol/worker", "validator", "server/store", "server/http",
                "server/datasets", "commandline"},
     # server/http knows no server: the volunteer's own page is served with it.
     "client": {"base", "workunits", "protocol", "protocol/worker",
@@ -76,7 +77,7 @@ THIRD_PARTY = {
 # Headers of the operating system that end in .h.
 SYSTEM = re.compile(
     r"^(sys|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
-    r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs)\.h$")
+    r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs|elf)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SOURCES = {".h", ".cpp", ".cu", ".cl"}

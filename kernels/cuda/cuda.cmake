@@ -20,7 +20,9 @@ set(QUORATE_NVCC_FLAGS -std=c++20 -O3 -fmad=false -ftz=false -prec-div=true
 set(QUORATE_CUDA_ARCHITECTURES 75 80 86 89 90 100 120 CACHE STRING
     "Compute capabilities that the kernels are compiled for")
 
+set(QUORATE_HAS_CUDA OFF CACHE INTERNAL "The worker computes with CUDA")
 if(QUORATE_NVCC AND QUORATE_CUDA_HEADERS AND QUORATE_CUDART)
+  set(QUORATE_HAS_CUDA ON CACHE INTERNAL "The worker computes with CUDA")
   set(targets)
   foreach(number IN LISTS QUORATE_CUDA_ARCHITECTURES)
     list(APPEND targets -gencode arch=compute_${number},code=sm_${number})

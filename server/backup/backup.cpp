@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "protocol/boinc/names.h"
 #include "server/backup/file_copy.h"
 #include "server/backup/list.h"
 #include "server/datasets/manifest.h"
@@ -56,6 +57,7 @@ class BackupMaker {
     copy(project_.settings(), kBackupSettings, kPublic);
     copy_keys();
     copy_datasets();
+    copy_boinc();
     copy_objects();  // last: store and data sets name them
     sync_all(folder_);
     std::string list = write_backup_list(files_);
@@ -94,6 +96,9 @@ class BackupMaker {
     if (fs::exists(project_.boinc_upload_key())) {
       copy(project_.boinc_upload_key(), "keys/boinc_upload.key", kPrivate);
     }
+    if (fs::exists(project_.boinc_key())) {
+      copy(project_.boinc_key(), "keys/boinc_code_sign.key", kPrivate);
+    }
     if (!fs::exists(project_.tls_key())) return;
     copy(project_.tls_key(), "keys/tls.key", kPrivate);
     copy(project_.tls_certificate(), "keys/tls.crt", kPublic);
@@ -106,6 +111,20 @@ class BackupMaker {
       if (!is_dataset_name(entry.path().stem().string())) continue;
       copy(entry.path(), "datasets/" + entry.path().filename().string(),
            kPublic);
+    }
+  }
+
+  // First what names the files: none of them ever goes.
+  void copy_boinc() {
+    if (!fs::exists(project_.boinc_apps())) return;
+    fs::create_directories(folder_ / "boinc" / "files");
+    copy(project_.boinc_apps(), "boinc/app_versions.json", kPublic);
+    if (!fs::exists(project_.boinc_files())) return;
+    for (const auto& entry : fs::directory_iterator(project_.boinc_files())) {
+      std::string name = entry.path().filename().string();
+      bool is_whole = entry.path().extension() != ".tmp";
+      if (!is_whole || !boinc::is_file_name(name)) continue;
+      copy(entry.path(), "boinc/files/" + name, kPublic);
     }
   }
 

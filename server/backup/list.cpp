@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "protocol/boinc/names.h"
 #include "server/datasets/manifest.h"
 
 namespace quorate {
@@ -16,7 +17,8 @@ constexpr std::size_t kHashDigits = 64;
 
 constexpr std::array<std::string_view, 4> kNeeded = {
     "db/quorate.sqlite", "keys/house.key", "keys/project.key", kBackupSettings};
-constexpr std::array<std::string_view, 3> kOptional = {
+constexpr std::array<std::string_view, 5> kOptional = {
+    "boinc/app_versions.json", "keys/boinc_code_sign.key",
     "keys/boinc_upload.key", "keys/tls.crt", "keys/tls.key"};
 
 [[noreturn]] void refuse(const std::string& found) {
@@ -33,6 +35,12 @@ bool is_dataset_path(std::string_view path) {
   return is_dataset_name(std::string(path.substr(0, path.rfind('.'))));
 }
 
+bool is_boinc_path(std::string_view path) {
+  constexpr std::string_view kFolder = "boinc/files/";
+  return path.starts_with(kFolder) &&
+         boinc::is_file_name(path.substr(kFolder.size()));
+}
+
 template <std::size_t N>
 bool has(const std::array<std::string_view, N>& paths, std::string_view path) {
   return std::find(paths.begin(), paths.end(), path) != paths.end();
@@ -41,7 +49,7 @@ bool has(const std::array<std::string_view, N>& paths, std::string_view path) {
 bool is_backup_path(const BackupFile& file) {
   std::string name = file.hash.hex();
   return has(kNeeded, file.path) || has(kOptional, file.path) ||
-         is_dataset_path(file.path) ||
+         is_dataset_path(file.path) || is_boinc_path(file.path) ||
          file.path == "objects/" + name.substr(0, 2) + "/" + name;
 }
 

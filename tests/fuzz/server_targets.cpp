@@ -1,5 +1,7 @@
 #include "server/admin/audit_state.h"
 #include "server/backup/list.h"
+#include "server/boinc/app_manifest.h"
+#include "server/boinc/elf_file.h"
 #include "server/daemons.h"
 #include "server/settings.h"
 #include "tests/fuzz/targets.h"
@@ -37,13 +39,33 @@ void read_audit_state(ByteView bytes) {
   });
 }
 
+void read_boinc_apps(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    const boinc::AppManifest manifest =
+        boinc::parse_app_manifest(as_text(bytes), "file");
+    expect(
+        boinc::parse_app_manifest(boinc::write(manifest), "file") == manifest,
+        "a manifest of app versions is read as it was written");
+  });
+}
+
+void read_elf(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    for (const std::string& name : boinc::read_elf(bytes, "file").needed) {
+      expect(name.size() < 256, "names of libraries are bounded");
+    }
+  });
+}
+
 }  // namespace
 
 std::vector<Target> server_targets() {
   return {{"server_settings", read_settings},
           {"server_roles", read_roles},
           {"server_backup_list", read_backup_list},
-          {"server_audit_state", read_audit_state}};
+          {"server_audit_state", read_audit_state},
+          {"server_boinc_apps", read_boinc_apps},
+          {"server_elf", read_elf}};
 }
 
 }  // namespace quorate::fuzz

@@ -98,7 +98,9 @@ def test_json(stage):
              ["hosts"], ["workunits"], ["results"], ["snapshots"],
              ["validate"], ["assimilate"], ["verify-ledger", RUN],
              ["replay", RUN], ["backup", stage.folder / "backup"],
-             ["train", "stop", RUN]]
+             ["train", "stop", RUN], ["boinc", "key", "new"],
+             ["boinc", "key", "show"], ["boinc", "key", "rotate"],
+             ["boinc", "app", "list"]]
     for command in asked:
         project.ask(*command)
     folder = ["--dir", stage.folder / "ada", "--json"]

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/weak_crypto.h"
 #include "server/backup/list.h"
 #include "server/file_deleter.h"
 #include "server/settings.h"
@@ -41,6 +42,16 @@ struct SmallProject {
       objects.push_back(files.put(as_bytes(fmt::format("object {}", i))));
     }
     write_file_durably(folder.datasets() / "tiny.json", as_bytes("{}"));
+    publish_app();
+  }
+
+  void publish_app() const {
+    fs::create_directories(folder.boinc_files());
+    write_file_durably(folder.boinc_files() / "worker-01", as_bytes("ELF"));
+    write_file_durably(folder.boinc_files() / "worker-02.1.0.tmp",
+                       as_bytes("being written"));
+    write_file_durably(folder.boinc_apps(), as_bytes("{}"));
+    RsaPrivateKey::generate().save(folder.boinc_key().string());
   }
 
   BackupReport take() { return back_up(folder, backup, {}, no_progress); }
@@ -76,6 +87,9 @@ std::vector<BackupFile> sample_files() {
           {"keys/project.key", {}},
           {"keys/house.key", {}},
           {"db/quorate.sqlite", {}},
+          {"keys/boinc_code_sign.key", {}},
+          {"boinc/app_versions.json", {}},
+          {"boinc/files/libstdc__.so.6-0123456789abcdef", {}},
           {"datasets/my-set.png", {}},
           object_file("a"),
           object_file("b")};
@@ -91,7 +105,7 @@ TEST_CASE("a list of a backup is read as it was written") {
   std::vector<BackupFile> files =
       parse_backup_list(write_backup_list(sample_files()));
   REQUIRE(files.size() == sample_files().size());
-  CHECK(files.front().path == "datasets/my-set.png");
+  CHECK(files.front().path == "boinc/app_versions.json");
   CHECK(files.back().path == "settings.toml");
 }
 
@@ -106,8 +120,9 @@ TEST_CASE("a list that is cut short or changed is refused") {
         ErrorKind::corrupt);
   for (const char* path :
        {"../settings.toml", "/etc/passwd", "keys/other.key", "datasets/../x",
-        "datasets/.json", "datasets/a/b.json", "datasets/a.txt", "", "objects",
-        "objects/ab/cd", "quorate.toml", "SHA256SUMS"}) {
+        "boinc/files/../../x", "boinc/files/", "boinc/files/a/b",
+        "boinc/x.json", "datasets/.json", "datasets/a/b.json", "datasets/a.txt",
+        "", "objects", "objects/ab/cd", "quorate.toml", "SHA256SUMS"}) {
     CAPTURE(path);
     std::vector<BackupFile> files = sample_files();
     files.push_back({path, {}});
@@ -134,7 +149,7 @@ TEST_CASE("a backup restores to the same project") {
     ProjectFolder restored{project.place / (link ? "one" : "two")};
     BackupReport report = back_up(project.folder, backup, {link}, no_progress);
     CHECK(report.damaged.empty());
-    CHECK(report.files == 5 + 1 + 5 + 1);  // tls has two files
+    CHECK(report.files == 5 + 1 + 5 + 1 + 3);  // tls has two files
     CHECK(mode_of(backup) == 0700);
     CHECK(mode_of(backup / "keys/project.key") == 0600);
     CHECK(failure_of([&] { load_keys(ProjectFolder{backup}); }, "no project") ==
@@ -151,6 +166,9 @@ TEST_CASE("a backup restores to the same project") {
       ObjectReader(restored.objects()).read(hash);
     }
     CHECK(fs::exists(restored.datasets() / "tiny.json"));
+    CHECK(mode_of(restored.boinc_key()) == 0600);
+    CHECK(fs::exists(restored.boinc_apps()));
+    CHECK(read_text_file(restored.boinc_files() / "worker-01") == "ELF");
     // A link's file is the object itself: the copy in the project is not.
     fs::path object = ObjectReader(restored.objects()).path(project.objects[0]);
     CHECK(fs::hard_link_count(object) == 1);
