@@ -39,6 +39,36 @@ std::string percent_encoded(std::string_view text) {
               fmt::format("project address {}: {}", url, why));
 }
 
+HttpReply send_trusting(Transfer& transfer, const HttpRequest& request) {
+  try {
+    return transfer.send(request, {});
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::denied) throw;
+    throw Error(ErrorKind::denied,
+                fmt::format("{}: BOINC clients trust only certificates of an "
+                            "authority: ask the project for an address with "
+                            "one",
+                            e.what()));
+  }
+}
+
+// tried: "create an account".
+HttpReply ask_door(Transfer& transfer, const std::string& question,
+                   const std::string& tried) {
+  HttpRequest request;
+  request.path = std::string(kPath) + question;
+  request.timeout = kRequestTime;
+  HttpReply reply = send_trusting(transfer, request);
+  if (reply.status == 404) {
+    throw Error(ErrorKind::unsupported,
+                tried +
+                    ": this project has no door for BOINC clients: ask it for "
+                    "one, or use quorate-client attach");
+  }
+  if (reply.status != 200) throw_refusal(reply, tried);
+  return reply;
+}
+
 }  // namespace
 
 ProjectAddress parse_boinc_address(std::string_view text) {
@@ -94,18 +124,14 @@ void expect_account_key(const std::string& key) {
                           kMostBytes));
 }
 
+void expect_boinc_door(Transfer& transfer) {
+  ask_door(transfer, "get_project_config.php", "ask for its door");
+}
+
 std::string create_account(Transfer& transfer, const std::string& user_name) {
-  HttpRequest request;
-  request.path = fmt::format("{}create_account.php?user_name={}", kPath,
-                             percent_encoded(user_name));
-  request.timeout = kRequestTime;
-  const HttpReply reply = transfer.send(request, {});
-  if (reply.status == 404) {
-    throw Error(ErrorKind::unsupported,
-                "create an account: this project has no door for BOINC "
-                "clients: ask it for one, or use quorate-client attach");
-  }
-  if (reply.status != 200) throw_refusal(reply, "create an account");
+  const HttpReply reply = ask_door(
+      transfer, "create_account.php?user_name=" + percent_encoded(user_name),
+      "create an account");
   return boinc::parse_account_reply(as_bytes(reply.body));
 }
 

@@ -27,11 +27,16 @@ bool is_quorate(const StockProject& project);
 // An account key is letters and digits, up to 64. Throws usage.
 void expect_account_key(const std::string& key);
 
-// Makes an account of this name at the project and returns its key, which is
-// all that there is to know of it. transfer: to the project's address. Throws
-// unavailable, corrupt when something else than a project answers, unsupported
-// for a project without a door for BOINC clients, denied in its words when it
-// wants none.
+// The two below ask the project itself, through `transfer`, which trusts whom
+// BOINC clients trust. They throw unavailable; unsupported for a project
+// without a door for such clients; denied for a server that BOINC clients would
+// not trust, or in the project's words.
+
+// Throws unless BOINC clients are let in.
+void expect_boinc_door(Transfer& transfer);
+
+// Makes an account of this name and returns its key, which is all that there is
+// to know of it. Throws corrupt when something else than a project answers.
 std::string create_account(Transfer& transfer, const std::string& user_name);
 
 }  // namespace quorate::client

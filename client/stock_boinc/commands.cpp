@@ -29,21 +29,18 @@ void expect_fingerprint(const ProjectAddress& address) {
   if (!address.fingerprint.empty()) fetch_project(address, make_curl_transfer);
 }
 
-// Trusts whom a BOINC client trusts.
-std::string new_account(const ProjectAddress& address,
-                        const std::string& user_name) {
+// The account's key, new or as given, of a project that lets BOINC clients in.
+std::string account_key(const ProjectAddress& address,
+                        const StockAttachOptions& options) {
   try {
     const auto transfer =
         make_curl_transfer({address.url, TlsTrust::authorities, ""});
-    return create_account(*transfer, user_name);
+    if (options.key.empty()) return create_account(*transfer, options.name);
+    expect_boinc_door(*transfer);
+    return options.key;
   } catch (const Error& e) {
-    const char* advice =
-        address.is_encrypted() && e.kind() == ErrorKind::unavailable
-            ? ": BOINC clients trust only certificates of an authority; ask "
-              "the project whether its is one"
-            : "";
-    throw Error(e.kind(), fmt::format("attach to {}: {}{}", address.url,
-                                      e.what(), advice));
+    throw Error(e.kind(),
+                fmt::format("attach to {}: {}", address.url, e.what()));
   }
 }
 
@@ -167,8 +164,7 @@ void attach_stock(const StockOptions& where, const StockAttachOptions& options,
     return;
   }
   expect_fingerprint(address);
-  const std::string key =
-      options.key.empty() ? new_account(address, options.name) : options.key;
+  const std::string key = account_key(address, options);
   client.attach(url, key);
   const int since = before.last_message;
   const StockState after = await_contact(client, url, since);

@@ -222,14 +222,15 @@ FirstContact first_contact(const StockProject* project, int since) {
   using Step = FirstContact::Step;
   if (project == nullptr) return {Step::failed, "the client has left it again"};
   if (project->host != 0) return {Step::joined, ""};
-  FirstContact contact;
   for (const StockMessage& message : project->messages) {
-    if (message.number <= since) continue;
-    if (message.is_alert) return {Step::failed, message.text};
-    contact.why = message.text;
+    if (message.is_alert && message.number > since) {
+      return {Step::failed, message.text};
+    }
   }
-  if (project->failures > 0) contact.step = Step::failed;
-  return contact;
+  if (project->failures == 0) return {Step::waiting, ""};
+  const auto& messages = project->messages;
+  return {Step::failed, "it cannot be reached; the client's last words: " +
+                            (messages.empty() ? "" : messages.back().text)};
 }
 
 std::string next_text(const StockState& state) {

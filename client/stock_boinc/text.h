@@ -38,7 +38,7 @@ const StockProject* find_project(const StockState& state,
 struct FirstContact {
   enum class Step { waiting, joined, failed };
   Step step = Step::waiting;
-  std::string why;  // it failed, in the client's words
+  std::string why;  // it failed
 };
 // project: as the client has it, null for not at all. since: number of the last
 // message before it was attached. Once it is joined it is not asked again.

@@ -159,6 +159,8 @@ def test_refusals(stage):
         client.password_file.unlink()
         front.fails(["no such file"], "attach", stub.url)
         client.configure()
+        front.fails(["no door for BOINC clients"], "attach",
+                    f"{stub.url}/elsewhere", "--key", KEY)
         front.fails(["Unknown account key", "boinc detach"], "attach",
                     stub.url, "--key", "f" * 32)
         front.order("detach", stub.url, "--yes")
@@ -167,7 +169,8 @@ def test_refusals(stage):
                     "boinc", "status", "--host", stub.url[len("http://"):],
                     "--password-file", client.password_file)
     front.fails(["attach to"], "attach", stub.url)  # the project is gone
-    front.fails(["first contact failed"], "attach", stub.url, "--key", KEY)
+    front.fails(["attach to"], "attach", stub.url, "--key", KEY)
+    expect(not front.ask("status")["projects"], "attached to nobody")
     client.stop()
     front.fails(["nobody listens there", "systemctl start"], "status")
     front.fails(["nobody listens there"], "detach", stub.url, "--yes")

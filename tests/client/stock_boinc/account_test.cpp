@@ -102,6 +102,31 @@ TEST_CASE("an account is made, its name in the address") {
   CHECK(project.path == "/boinc/create_account.php?user_name=");
 }
 
+TEST_CASE("a project with and without a door") {
+  OneReply open(200, "<project_config/>");
+  expect_boinc_door(open);
+  CHECK(open.path == "/boinc/get_project_config.php");
+  OneReply closed(404, "");
+  CHECK(kind_of([&] { expect_boinc_door(closed); }) == ErrorKind::unsupported);
+}
+
+// Whom nobody vouches for.
+class Untrusted final : public Transfer {
+ public:
+  HttpReply send(const HttpRequest&, const std::stop_token&) override {
+    throw Error(ErrorKind::denied, "self-signed");
+  }
+};
+
+TEST_CASE("a server without an authority's certificate is explained") {
+  Untrusted server;
+  CHECK_THROWS_WITH_AS(
+      expect_boinc_door(server),
+      "self-signed: BOINC clients trust only certificates of an authority: ask "
+      "the project for an address with one",
+      Error);
+}
+
 TEST_CASE("what else a project may answer") {
   struct Case {
     int status;

@@ -177,7 +177,8 @@ TEST_CASE("the first contact with a project") {
   project.messages.back().is_alert = false;
   project.failures = 1;
   CHECK(first_contact(&project, 0).step == Step::failed);
-  CHECK(first_contact(&project, 0).why == "message 7");
+  CHECK(first_contact(&project, 0).why ==
+        "it cannot be reached; the client's last words: message 7");
 }
 
 TEST_CASE("every state has a name and words of its own") {
