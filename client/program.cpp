@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "client/commands.h"
 #include "client/prefs.h"
+#include "client/stock_boinc/options.h"
 #include "commandline/completion.h"
 #include "commandline/man_page.h"
 #include "commandline/wrong_usage.h"
@@ -33,6 +34,7 @@ struct Arguments {
   bool follow = false;
   UiOptions ui;
   ReceiptOptions receipt;
+  StockArguments stock;
   std::string pref_key;
   std::vector<std::string> pref_value;  // words of one value
 
@@ -330,6 +332,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_prefs(app, arguments, action);
   add_ui(app, arguments, action);
   add_receipt(app, arguments, action);
+  add_boinc(app, arguments.stock, action);
   commandline::add_completion(app, {{"KEY", "prefs"}}, list_of_names());
   commandline::add_man_page(app, QUORATE_VERSION);
   try {

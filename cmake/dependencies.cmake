@@ -15,3 +15,12 @@ find_package(doctest REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+
+# BOINC's GUI RPC, as the shared library that its licence (LGPL) lets us link;
+# it comes without a file for CMake. Headers are <boinc/lib/...>.
+find_library(BOINC_LIBRARY NAMES libboinc.so REQUIRED)
+find_path(BOINC_INCLUDE_DIR boinc/lib/gui_rpc_client.h REQUIRED)
+add_library(BOINC::gui_rpc SHARED IMPORTED)
+set_target_properties(BOINC::gui_rpc PROPERTIES
+  IMPORTED_LOCATION ${BOINC_LIBRARY}
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${BOINC_INCLUDE_DIR})

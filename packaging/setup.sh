@@ -11,12 +11,14 @@ build_packages=(
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
   libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
   opencl-headers libpugixml-dev
+  libboinc-app-dev # quorate-client boinc; brings MariaDB's headers along
   python3 # packaging/demo.py
 )
 test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
   python3-numpy git procps curl sqlite3 openssl groff-base faketime
   pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
+  boinc-client # the stock client: tests/pipeline/stock_boinc_test.py
   chromium # the page as a reader sees it: tests/server/dashboard
 )
 bench_packages=(

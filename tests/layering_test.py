@@ -39,8 +39,12 @@ LAYERS = {
                "protocol/worker", "validator", "server/store", "server/http",
                "server/datasets", "commandline"},
     # server/http knows no server: the volunteer's own page is served with it.
+    # protocol/boinc: what a project answers when an account is made there.
     "client": {"base", "workunits", "protocol", "protocol/worker",
-               "server/http", "commandline"},
+               "protocol/boinc", "client/stock_boinc/gui_rpc", "server/http",
+               "commandline"},
+    # An installed BOINC client, behind one header.
+    "client/stock_boinc/gui_rpc": {"base", "protocol"},
     # protocol/boinc: what a BOINC client and a task say to each other.
     "client/worker": {"base", "workunits", "workunits/training", "kernels",
                       "protocol", "protocol/worker", "protocol/boinc",
@@ -59,6 +63,7 @@ THIRD_PARTY = {
     "nlohmann/": {"workunits", "protocol", "protocol/worker", "validator",
                   "server", "server/datasets", "client"},
     "pugixml.hpp": {"protocol/boinc"},  # BOINC's XML
+    "boinc/": {"client/stock_boinc/gui_rpc"},  # libboinc's GUI RPC
     "hwy/": {"kernels"},
     "CL/": {"kernels"},
     "cuda": {"kernels"},

@@ -21,9 +21,13 @@ int run(std::vector<std::string> words) {
 TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
   for (const char* command : {"attach", "detach", "run", "status", "pause",
-                              "resume", "prefs", "log", "ui", "receipt"}) {
+                              "resume", "prefs", "log", "ui", "receipt", "boinc"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
+  }
+  for (const char* command : {"attach", "status", "detach"}) {
+    CAPTURE(command);
+    CHECK(run({"boinc", command, "--help"}) == 0);
   }
 }
 
@@ -52,6 +56,18 @@ TEST_CASE("wrong usage is told apart from failure") {
   CHECK(run({"--version"}) == 0);
   CHECK(run({"attach", "http://127.0.0.1:1", "--name", std::string(65, 'x'),
              "--dir", dir}) == 2);
+}
+
+TEST_CASE("wrong usage of a BOINC client is found before it is asked") {
+  const std::string url = "http://127.0.0.1:1";
+  CHECK(run({"boinc"}) == 2);
+  CHECK(run({"boinc", "attach"}) == 2);
+  CHECK(run({"boinc", "attach", "http://localhost"}) == 2);
+  CHECK(run({"boinc", "attach", url, "--key", "a b"}) == 2);
+  CHECK(run({"boinc", "attach", url, "--key", "a", "--name", "ada"}) == 2);
+  CHECK(run({"boinc", "attach", url, "--name", std::string(65, 'x')}) == 2);
+  CHECK(run({"boinc", "status", "--host", "127.0.0.1:x"}) == 2);
+  CHECK(run({"boinc", "detach"}) == 2);
 }
 
 TEST_CASE("only attach and ui make a data folder") {

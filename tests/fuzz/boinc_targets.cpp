@@ -1,4 +1,5 @@
 #include "protocol/boinc/account.h"
+#include "protocol/boinc/account_reply.h"
 #include "protocol/boinc/app_messages.h"
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/upload.h"
@@ -156,6 +157,14 @@ void read_account(ByteView bytes) {
   }
 }
 
+void read_account_reply(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt, ErrorKind::denied}, [&] {
+    const std::string key = parse_account_reply(bytes);
+    expect(parse_account_reply(as_bytes(write_account(key))) == key,
+           "a key is read as it was written");
+  });
+}
+
 }  // namespace
 
 std::vector<Target> boinc_targets() {
@@ -165,7 +174,8 @@ std::vector<Target> boinc_targets() {
           {"boinc_signatures", read_signatures},
           {"boinc_names", read_names},
           {"boinc_app_messages", read_app_messages},
-          {"boinc_account", read_account}};
+          {"boinc_account", read_account},
+          {"boinc_account_reply", read_account_reply}};
 }
 
 }  // namespace quorate::fuzz
