@@ -11,6 +11,7 @@
 #include "server/address.h"
 #include "server/admin/service.h"
 #include "server/announcement.h"
+#include "server/boinc/door.h"
 #include "server/descriptors.h"
 #include "server/http/server.h"
 #include "server/http/tls.h"
@@ -93,10 +94,13 @@ void serve(const fs::path& root, const ServeOptions& options) {
   std::optional<TlsFiles> tls = tls_files(options, endpoint, project.folder());
   NativeDoor door(
       project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
+  std::optional<boinc::BoincDoor> boinc_door;
+  if (options.settings.boinc) boinc_door.emplace(project, tls.has_value());
   PageRoutes page(project);
   AdminService admin(project);
   Router routes;
   door.add_routes(routes);
+  if (boinc_door) boinc_door->add_routes(routes);
   page.add_routes(routes);
   Router admin_routes;
   admin.add_routes(admin_routes);

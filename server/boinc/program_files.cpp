@@ -18,12 +18,15 @@ constexpr Platform kPlatforms[] = {
     {"aarch64-unknown-linux-gnu", EM_AARCH64, "/lib/ld-linux-aarch64.so.1"},
 };
 
-// Of sonames, before ".so".
-constexpr std::string_view kGlibc[] = {
-    "ld-linux-x86-64", "ld-linux-aarch64",  "libc",        "libm",
-    "libmvec",         "libpthread",        "libdl",       "librt",
-    "libresolv",       "libutil",           "libanl",      "libnsl",
-    "libBrokenLocale", "libc_malloc_debug", "libthread_db"};
+// Of sonames, before ".so". A program needs the glibc that it was made with, or
+// a later one; a system that has it has GCC's runtime and OpenSSL of that age,
+// too, and each file less is a second less before the first task.
+constexpr std::string_view kOfSystem[] = {
+    "ld-linux-x86-64", "ld-linux-aarch64",  "libc",         "libm",
+    "libmvec",         "libpthread",        "libdl",        "librt",
+    "libresolv",       "libutil",           "libanl",       "libnsl",
+    "libBrokenLocale", "libc_malloc_debug", "libthread_db", "libstdc++",
+    "libgcc_s",        "libcrypto"};
 
 // It reads the files and starts nothing of them.
 std::vector<LoaderLine> ask_loader(const Platform& platform,
@@ -114,7 +117,7 @@ class ProgramReader {
 
   void add_found() {
     for (const LoaderLine& line : ask_loader(platform_, program_)) {
-      bool is_wanted = !line.path.empty() && !is_of_glibc(line.soname) &&
+      bool is_wanted = !line.path.empty() && !is_of_system(line.soname) &&
                        !is_there(line.soname);
       if (is_wanted) add_library(line.path, line.soname);
     }
@@ -153,10 +156,10 @@ std::string_view own_platform() {
 #endif
 }
 
-bool is_of_glibc(std::string_view soname) {
+bool is_of_system(std::string_view soname) {
   std::string_view stem = soname.substr(0, soname.find(".so"));
-  return std::find(std::begin(kGlibc), std::end(kGlibc), stem) !=
-         std::end(kGlibc);
+  return std::find(std::begin(kOfSystem), std::end(kOfSystem), stem) !=
+         std::end(kOfSystem);
 }
 
 std::optional<LoaderLine> parse_loader_line(std::string_view line) {
@@ -179,7 +182,7 @@ std::optional<std::string> missing_library(
   for (const ElfFile& file : files) {
     for (const std::string& soname : file.needed) {
       bool is_there =
-          is_of_glibc(soname) ||
+          is_of_system(soname) ||
           std::find(provided.begin(), provided.end(), soname) != provided.end();
       if (!is_there) return soname;
     }

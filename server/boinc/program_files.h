@@ -26,9 +26,10 @@ const Platform& platform_named(std::string_view name);
 // The one that this program is made for.
 std::string_view own_platform();
 
-// True for the libraries that come with glibc, which every Linux has in the
-// version that fits its loader: those must not be shipped.
-bool is_of_glibc(std::string_view soname);
+// True for libraries that every Linux has which the program can run on: those
+// that come with glibc, which must fit the loader, GCC's runtime, OpenSSL's
+// libcrypto. They are not shipped.
+bool is_of_system(std::string_view soname);
 
 // A line of `ld.so --list`.
 struct LoaderLine {
@@ -38,8 +39,8 @@ struct LoaderLine {
 // nullopt: a line without "=>": of the kernel or the loader itself.
 std::optional<LoaderLine> parse_loader_line(std::string_view line);
 
-// The first soname that a file needs and that is neither glibc's nor provided;
-// nullopt if there is none.
+// The first soname that a file needs and that is neither the system's nor
+// provided; nullopt if there is none.
 std::optional<std::string> missing_library(
     const std::vector<ElfFile>& files, std::span<const std::string> provided);
 

@@ -1,0 +1,331 @@
+#include "server/boinc/scheduler_route.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "server/boinc/names.h"
+#include "server/boinc/urls.h"
+#include "server/http/text.h"
+#include "server/sealed_tasks.h"
+
+namespace quorate::boinc {
+namespace {
+
+// A stock client sends 8 to 13 kB; see protocol/boinc/limits.
+constexpr std::uint64_t kMaxRequest = 1 << 20;
+// As often as a client can make requests at all.
+constexpr Seconds kRequestDelay{5};
+constexpr Seconds kRefused{3600};
+constexpr Seconds kClosing{60};
+// What a processor is taken for until it says more.
+constexpr double kUnknownFlops = 5e9;
+
+}  // namespace
+
+struct Rpc {
+  Rpc(SchedulerRequest what, Responder whom)
+      : request(std::move(what)), responder(std::move(whom)) {}
+
+  SchedulerRequest request;
+  Responder responder;
+  std::string master;
+  std::string place;
+  std::string block;
+  std::shared_ptr<const AppVersions> versions;
+  HostId host = 0;
+  std::vector<Reported> reported;
+  std::vector<Shipment> shipments;
+  std::size_t unanswered = 0;  // questions to the scheduler
+  SchedulerReply reply;
+};
+
+namespace {
+
+void refuse(Rpc& rpc, std::string why) {
+  rpc.reply.messages.push_back({std::move(why), true});
+  rpc.reply.request_delay = kRefused;
+}
+
+// A client that trusts another key could not start our programs.
+bool settle_key(Rpc& rpc) {
+  const auto& ours = rpc.versions->code_sign_key();
+  const auto& theirs = rpc.request.code_sign_key;
+  if (!ours) return true;  // nothing is published yet
+  if (!theirs) {
+    rpc.reply.code_sign_key = ours;
+    return true;
+  }
+  if (*theirs == *ours) return true;
+  std::optional<Successor> next = rpc.versions->successor_of(*theirs);
+  if (!next) {
+    refuse(rpc,
+           "The project signs its programs with another key than this client "
+           "has, and nobody vouches for the change. If the project tells you "
+           "that this is right, remove it and add it again.");
+    return false;
+  }
+  rpc.reply.code_sign_key = next->key;
+  rpc.reply.code_sign_key_signature = next->signature;
+  return next->key == *ours;
+}
+
+protocol::WorkRequest question_of(const Rpc& rpc) {
+  protocol::WorkRequest question;
+  for (const HeldResult& held : rpc.request.in_progress) {
+    if (std::optional<ResultId> id = result_of(held.name)) {
+      question.holding.push_back({*id, 0, 0});
+    }
+  }
+  return question;
+}
+
+bool is_held(const protocol::WorkRequest& question, ResultId id) {
+  return std::any_of(
+      question.holding.begin(), question.holding.end(),
+      [id](const protocol::Progress& held) { return held.result == id; });
+}
+
+std::string device_text(const DeviceOrder& order) {
+  std::string text = std::string(name_of(order.kind));
+  return order.model.empty() ? text : text + ": " + order.model;
+}
+
+}  // namespace
+
+SchedulerRoute::SchedulerRoute(Project& project, BoincAccounts& accounts,
+                               Uploads& uploads, PublishedApps& apps,
+                               const UploadKey& upload_key, bool is_tls)
+    : project_(project),
+      state_(project.state()),
+      accounts_(accounts),
+      apps_(apps),
+      is_tls_(is_tls),
+      hosts_(state_),
+      intake_(state_, project.daemons(), hosts_, uploads),
+      maker_(state_, upload_key),
+      new_hosts_(state_.settings.new_hosts_per_minute, state_.clock) {}
+
+void SchedulerRoute::add_routes(Router& router) {
+  router.add(
+      Method::post, "/boinc/cgi",
+      [this](Request& request, Responder responder) {
+        post(request, std::move(responder));
+      },
+      kMaxRequest);
+}
+
+void SchedulerRoute::post(const Request& request, Responder responder) {
+  auto rpc = std::make_shared<Rpc>(parse_scheduler_request(request.body),
+                                   std::move(responder));
+  rpc->master = master_url(state_.settings, request, is_tls_);
+  rpc->place = place_of(request.remote_address);
+  rpc->block = block_of(request.remote_address);
+  rpc->versions = apps_.current();
+  project_.daemons().post([this, rpc] { identify(rpc); });
+}
+
+void SchedulerRoute::identify(const RpcPtr& rpc) {
+  rpc->reply.project_name = state_.settings.name;
+  rpc->reply.master_url = rpc->master;
+  rpc->reply.request_delay = kRequestDelay;
+  rpc->reply.next_rpc_delay = state_.settings.boinc_contact;
+  for (const ReportedResult& result : rpc->request.results) {
+    rpc->reply.acknowledged.push_back(result.name);
+  }
+  std::optional<UserId> user = accounts_.find(rpc->request.authenticator);
+  if (!user) {
+    // What it reports may be another account's: it is to keep it.
+    rpc->reply.acknowledged.clear();
+    refuse(*rpc,
+           "There is no account with this key. Remove the project and "
+           "add it again with the right one.");
+    return reply_later(rpc);
+  }
+  Host* host = host_of(rpc, *user);
+  if (host == nullptr) return reply_later(rpc);
+  rpc->host = host->id;
+  if (rpc->request.results.empty()) return finish(rpc);
+  rpc->reported = intake_.read(*host, rpc->request);
+  screening_.post([this, rpc] {
+    try {
+      intake_.screen(rpc->host, rpc->reported);
+    } catch (const std::exception& error) {
+      // The client reports again.
+      log_error("screening_failed",
+                {{"host", rpc->host}, {"error", error.what()}});
+      return;
+    }
+    project_.daemons().post([this, rpc] { finish(rpc); });
+  });
+}
+
+Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
+  Host* host = hosts_.find(user, rpc->request);
+  if (host == nullptr) {
+    if (auto wait = new_hosts_.join(rpc->place)) {
+      refuse(*rpc,
+             "Many hosts have come from this address: this one will try "
+             "again.");
+      rpc->reply.request_delay = *wait;
+      return nullptr;
+    }
+    try {
+      host = &hosts_.add(user, rpc->request);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::denied) throw;
+      refuse(*rpc, error.what());
+      return nullptr;
+    }
+  }
+  if (rpc->request.hostid != host->id) rpc->reply.hostid = host->id;
+  hosts_.note(*host, rpc->request);
+  state_.hosts.note_block(host->id, rpc->block);
+  return host;
+}
+
+void SchedulerRoute::finish(const RpcPtr& rpc) {
+  Host& host = *state_.hosts.host(rpc->host);
+  intake_.store(host, rpc->reported);
+  describe(*rpc, host);
+  delete_stale_files(*rpc);
+  rpc->reply.acknowledges_trickles = !rpc->request.trickles.empty();
+  if (may_work(*rpc, host)) {
+    for (const DeviceOrder& order : order_work(rpc->request)) {
+      const PublishedVersion* version =
+          rpc->versions->find(rpc->request.platforms, order.kind);
+      if (version == nullptr) continue;
+      const double measured = hosts_.speed(host, order.plan_class);
+      const double known = measured > 0 ? measured : order.claimed_flops;
+      rpc->shipments.push_back(
+          {order, known > 0 ? known : kUnknownFlops, version, {}});
+    }
+  }
+  send_work(rpc);
+  hosts_.flush();
+}
+
+void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
+  constexpr double kMillis = 1e-3;
+  const User& user = *state_.hosts.user(host.user_id);
+  UserInfo info;
+  info.userid = user.id;
+  info.name = user.name;
+  info.total_credit = user.credit;
+  info.created = static_cast<double>(user.created) * kMillis;
+  rpc.reply.user = info;
+  rpc.reply.host_credit = HostCredit{host.credit, 0};
+  std::string page = rpc.master.substr(
+      0, rpc.master.size() - std::string_view(kMasterPath).size() + 1);
+  rpc.reply.gui_urls = {{"Project page", "What the project does now", page}};
+}
+
+bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {
+  if (host.mark == HostMark::banned) {
+    refuse(rpc, "This host is banned from the project: " + host.mark_reason +
+                    ": ask its operator.");
+    return false;
+  }
+  if (!settle_key(rpc)) return false;
+  if (!rpc.versions->platforms().empty()) return true;
+  rpc.reply.messages.push_back(
+      {"The project has not published a program for BOINC yet.", false});
+  return false;
+}
+
+void SchedulerRoute::delete_stale_files(Rpc& rpc) const {
+  for (const std::string& name : rpc.request.files) {
+    std::optional<Hash> hash = object_of(name);
+    if (!hash) continue;
+    const bool is_used =
+        std::any_of(state_.runs.begin(), state_.runs.end(), [&](auto& entry) {
+          const TrainingRun& training = entry.second;
+          return training.is_active() &&
+                 std::any_of(training.shards.begin(), training.shards.end(),
+                             [&](const ShardEntry& shard) {
+                               return shard.hash == *hash;
+                             });
+        });
+    if (!is_used) rpc.reply.deleted_files.push_back(name);
+  }
+}
+
+void SchedulerRoute::send_work(const RpcPtr& rpc) {
+  rpc->unanswered = std::max<std::size_t>(1, rpc->shipments.size());
+  if (rpc->shipments.empty()) {
+    // Leases are renewed all the same.
+    rpc->shipments.emplace_back();
+  }
+  for (Shipment& shipment : rpc->shipments) ask_scheduler(rpc, shipment);
+}
+
+void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
+  Scheduler& scheduler = project_.daemons().scheduler;
+  protocol::WorkRequest question = question_of(*rpc);
+  auto answer = [this, rpc, &shipment](const protocol::WorkReply& reply) {
+    take_answer(rpc, shipment, reply);
+  };
+  if (shipment.version == nullptr) {
+    return scheduler.heartbeat(rpc->host, question, answer);
+  }
+  // What was sent for another processor a moment ago is not lost.
+  if (&shipment != &rpc->shipments.front()) {
+    for (ResultId id : state_.feeder.in_progress(rpc->host)) {
+      if (!is_held(question, id)) question.holding.push_back({id, 0, 0});
+    }
+  }
+  question.want =
+      std::min<std::uint32_t>(shipment.order.want, protocol::kMaxAssignments);
+  question.device = device_text(shipment.order);
+  question.speed_flops =
+      hosts_.speed(*state_.hosts.host(rpc->host), shipment.order.plan_class);
+  scheduler.request_work(rpc->host, question, answer);
+}
+
+void SchedulerRoute::take_answer(const RpcPtr& rpc, Shipment& shipment,
+                                 const protocol::WorkReply& answer) {
+  for (ResultId id : answer.cancel) {
+    rpc->reply.aborted.push_back(result_name(id));
+  }
+  if (answer.retry_after.count() > 0) {
+    rpc->reply.request_delay = std::max(rpc->reply.request_delay, kClosing);
+  }
+  for (const Assignment& assignment : answer.assignments) {
+    try {
+      Bytes task = sealed_task_of(state_.store, state_.objects,
+                                  assignment.objects.front().hash);
+      shipment.results.push_back({assignment, md5(task)});
+    } catch (const Error& error) {
+      // Missing: another host gets it when it is there again.
+      log_error("task_not_sent",
+                {{"result", assignment.result}, {"why", error.what()}});
+    }
+  }
+  if (--rpc->unanswered == 0) {
+    replies_.post([this, rpc] { reply(*rpc); });
+  }
+}
+
+void SchedulerRoute::reply_later(const RpcPtr& rpc) {
+  project_.writer().after_commit(
+      [this, rpc] { replies_.post([this, rpc] { reply(*rpc); }); });
+}
+
+void SchedulerRoute::reply(Rpc& rpc) {
+  try {
+    for (const Shipment& shipment : rpc.shipments) {
+      maker_.add(rpc.reply, shipment, *rpc.versions, rpc.master,
+                 rpc.request.clock);
+    }
+    rpc.responder.send(text_response(200, "text/xml", write(rpc.reply)));
+  } catch (const std::exception& error) {
+    // Dropped, the responder answers 500; what was sent is sent again.
+    log_error("boinc_reply_failed",
+              {{"host", rpc.host}, {"error", error.what()}});
+  }
+}
+
+}  // namespace quorate::boinc

@@ -1,0 +1,64 @@
+// POST /boinc/cgi: the scheduler as BOINC clients call it. One request reports
+// results, renews leases, asks for work and is answered with all of that:
+//   I/O thread       reads the request
+//   writer's thread  who is it; the headers of what it reports
+//   screening thread reads the payloads, if it reports any
+//   writer's thread  stores the reports, sends work (durable from here on)
+//   reply thread     writes the reply
+#pragma once
+
+#include <memory>
+
+#include "server/boinc/accounts.h"
+#include "server/boinc/app_versions.h"
+#include "server/boinc/hosts.h"
+#include "server/boinc/reply_maker.h"
+#include "server/boinc/report_intake.h"
+#include "server/http/router.h"
+#include "server/job_thread.h"
+#include "server/join_limit.h"
+#include "server/project.h"
+
+namespace quorate::boinc {
+
+struct Rpc;  // one request on its way
+using RpcPtr = std::shared_ptr<Rpc>;
+
+class SchedulerRoute {
+ public:
+  SchedulerRoute(Project& project, BoincAccounts& accounts, Uploads& uploads,
+                 PublishedApps& apps, const UploadKey& upload_key, bool is_tls);
+
+  void add_routes(Router& router);
+
+ private:
+  void post(const Request& request, Responder responder);
+  // The next four on the writer's thread.
+  void identify(const RpcPtr& rpc);
+  void finish(const RpcPtr& rpc);
+  void send_work(const RpcPtr& rpc);
+  void ask_scheduler(const RpcPtr& rpc, Shipment& shipment);
+  Host* host_of(const RpcPtr& rpc, UserId user);
+  bool may_work(Rpc& rpc, const Host& host) const;
+  void describe(Rpc& rpc, const Host& host) const;
+  void delete_stale_files(Rpc& rpc) const;
+  void take_answer(const RpcPtr& rpc, Shipment& shipment,
+                   const protocol::WorkReply& answer);
+  // After the commit, by the reply thread.
+  void reply_later(const RpcPtr& rpc);
+  void reply(Rpc& rpc);
+
+  Project& project_;
+  ProjectState& state_;
+  BoincAccounts& accounts_;
+  PublishedApps& apps_;
+  bool is_tls_;
+  BoincHosts hosts_;
+  ReportIntake intake_;
+  ReplyMaker maker_;
+  JoinLimit new_hosts_;
+  JobThread screening_;  // last: their jobs use the others
+  JobThread replies_;
+};
+
+}  // namespace quorate::boinc

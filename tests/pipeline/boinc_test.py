@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""A stock BOINC client takes part, through good days and bad.
+
+Every test has a server, a client as its package has it, and between them a
+proxy that reads along and spoils single messages. Whatever happens, a result
+that the client was thanked for is in the store once, and none is counted that
+the server has not got whole.
+"""
+
+import re
+import shutil
+import urllib.request
+
+from meddler import Meddler
+from project import (Failure, Project, Server, Volunteer, expect, run,
+                     wait_for)
+from stock_boinc import Setup, StockBoinc
+
+SHORT = ("--model", "mlp:16", "--batch", 32, "--local-steps", 40)
+# A minute for one core.
+LONG = ("--model", "resnet-20", "--batch", 32, "--local-steps", 100)
+
+
+class Scene:
+    """A project with a run, its server, and the proxy before it."""
+
+    def __init__(self, stage, *run_arguments, **settings):
+        self.stage = stage
+        self.project = Project(stage, boinc_contact=5, boinc_lease=60,
+                               **{"house_workers": 0, **settings})
+        self.project.add_glyphs(5120)
+        self.project.create_run("--dataset", "glyphs", "--quorum", 1,
+                                *(run_arguments or (*SHORT, "--epochs", 50)))
+        self.server = Server(self.project).start()
+        self.proxy = Meddler(self.server.port)
+        self.master = self.proxy.master
+
+    def key(self, name):
+        """Of a new account."""
+        url = (f"{self.server.url}/boinc/create_account.php?user_name={name}")
+        with urllib.request.urlopen(url, timeout=10) as reply:
+            text = reply.read().decode()
+        found = re.search("<authenticator>([0-9a-f]{32})</", text)
+        expect(found, f"no authenticator in {text}")
+        return found[1]
+
+    def client(self, name="vera", attach=True, **setup):
+        client = StockBoinc(self.stage, name, Setup(**setup)).start()
+        return client.attach(self.master, self.key(name)) if attach else client
+
+    def rows(self, **wanted):
+        """Results with these members."""
+        return [row for row in self.project.results()
+                if all(row[name] == value for name, value in wanted.items())]
+
+    def valid(self):
+        return self.rows(validate_state="valid")
+
+    def wait_for_valid(self, count, seconds=90):
+        wait_for(f"{count} valid results",
+                 lambda: len(self.valid()) >= count, seconds, 0.5)
+
+    def hosts(self):
+        return [host for host in self.project.ask("hosts")
+                if host["door"] == "boinc"]
+
+    def transfers(self, client):
+        """Lets the client try broken transfers again at once; True if there
+        was one."""
+        names = re.findall(r"(?m)^ +name: (\S+)",
+                           client.boinccmd("--get_file_transfers"))
+        for name in names:
+            client.ask("--file_transfer", self.master, name, "retry")
+        return bool(names)
+
+    def wait_with_retries(self, what, condition, client, seconds=90):
+        def retried():
+            if condition():
+                return True
+            self.transfers(client)
+            return False
+        wait_for(what, retried, seconds, 1)
+
+    def close(self):
+        self.proxy.close()
+
+
+def sent_names(exchange):
+    """Of the results in a scheduler's reply."""
+    part = exchange.reply.decode().split("</workunit>")[-1]
+    return re.findall(r"<result>\s*<name>(r\d+)</name>", part)
+
+
+def reported_names(exchange):
+    """Of the results that a request reports."""
+    return re.findall(r"<result>\s*<name>(r\d+)</name>",
+                      exchange.body.decode(errors="replace"))
+
+
+def reports(exchange):
+    return exchange.is_rpc() and bool(reported_names(exchange))
+
+
+def is_update_upload(path, body):
+    return (path.endswith("file_upload_handler") and
+            re.search(rb"<name>r\d+_update</name>", body[:2000]) and
+            b"<data>" in body)
+
+
+def expect_counted_once(scene):
+    """Host and ledger count each valid result, and each once."""
+    valid = scene.valid()
+    expect(valid, "no valid result")
+    counted = sum(host["valid"] for host in scene.project.ask("hosts"))
+    expect(counted == len(valid), f"{counted} counted, {len(valid)} valid")
+    entries = [entry["result"] for entry in scene.project.ledger()
+               if entry["kind"] == "result"]
+    expect(len(entries) == len(set(entries)), "an entry of the ledger twice")
+    expect(set(entries) <= {row["id"] for row in valid},
+           "the ledger has what is not valid")
+
+
+def test_thanks(stage):
+    """Attached, it computes, is thanked and sees its credit."""
+    scene = Scene(stage)
+    began = stage.seconds()
+    client = scene.client()
+    wait_for("a first task", lambda: "Starting task" in client.text(), 60, 0.1)
+    first = stage.seconds() - began
+    scene.wait_for_valid(3)
+    thanked = set()
+    for exchange in scene.proxy.rpcs():
+        thanked.update(re.findall(r"<result_ack>\s*<name>(r\d+)<",
+                                  exchange.reply.decode()))
+    expect(len(thanked) >= 3, f"thanked for {thanked}")
+    client.update(scene.master)
+
+    def is_shown():
+        text = client.boinccmd("--get_project_status")
+        credit = re.search(r"user_total_credit: ([0-9.]+)", text)
+        return ("user_name: vera" in text and credit and
+                float(credit[1]) > 0)
+    wait_for("name and credit in the client", is_shown, 30, 0.5)
+    host = scene.hosts()[0]
+    expect(host["state"] == "new" and host["user"] == "vera", host)
+    client.stop()
+    expect_counted_once(scene)
+    return f"first task {first:.0f} s after attaching"
+
+
+def test_unknown_key(stage):
+    scene = Scene(stage)
+    client = scene.client(attach=False).attach(scene.master, "0" * 32)
+    wait_for("a word about the key",
+             lambda: "no account with this key" in client.text(), 30, 0.2)
+    expect(not scene.hosts(), "an unknown key made a host")
+    return "an unknown key gets no host and a clear word"
+
+
+def test_tampered_program(stage):
+    scene = Scene(stage)
+
+    def spoil(exchange):
+        text = exchange.reply.decode(errors="replace")
+        if not exchange.is_rpc() or "<file_signature>" not in text:
+            return False
+        spoilt = re.sub(r"(<file_signature>\s*)([0-9a-f])",
+                        lambda m: m[1] + f"{15 - int(m[2], 16):x}", text)
+        exchange.reply = spoilt.encode()
+        return True
+    scene.proxy.meddle(spoil)
+    client = scene.client()
+    wait_for("a failed result", lambda: scene.rows(outcome="client_error"), 90,
+             0.5)
+    reason = scene.rows(outcome="client_error")[0]["reason"]
+    expect("-120" in client.text() or "signature" in reason,
+           f"not for its signature: {reason}")
+    expect("Starting task" not in client.text(), "a false program was started")
+    return f"a program with a false signature is not run ({reason[:60]})"
+
+
+def test_tampered_input(stage):
+    scene = Scene(stage)
+
+    def spoil(exchange):
+        if "/download/snapshot-" not in exchange.path:
+            return False
+        spoilt = bytearray(exchange.reply)
+        spoilt[len(spoilt) // 2] ^= 1
+        exchange.reply = bytes(spoilt)
+        return True
+    scene.proxy.meddle(spoil)
+    client = scene.client()
+
+    def has_failed():
+        client.update(scene.master)  # clients put reports of failures off
+        return scene.rows(outcome="client_error")
+    wait_for("a failed result", has_failed, 60, 2)
+    expect("-119" in client.text() or "MD5" in client.text(), "no MD5 error")
+    return "a spoilt snapshot is noticed and reported"
+
+
+def test_cut_download(stage):
+    scene = Scene(stage)
+    scene.proxy.cut_reply("/download/shard-", 1_500_000)
+    client = scene.client()
+    scene.wait_with_retries("a valid result", scene.valid, client)
+    ranges = [exchange for exchange in scene.proxy.seen
+              if "/download/shard-" in exchange.path and
+              exchange.headers.get("Range")]
+    expect(ranges and ranges[0].status == 206, "no download was resumed")
+    return f"a cut download goes on: {ranges[0].headers['Range']}"
+
+
+def test_cut_upload(stage):
+    scene = Scene(stage, "--model", "mlp:256", "--batch", 32, "--local-steps",
+                  40, "--epochs", 50)
+    scene.proxy.cut_request(is_update_upload, 100_000)
+    client = scene.client()
+    scene.wait_with_retries("a valid result", scene.valid, client)
+    offsets = [int(number) for exchange in scene.proxy.seen
+               for number in re.findall(rb"<offset>(\d+)</offset>",
+                                        exchange.body[:2000])]
+    expect(any(offset > 0 for offset in offsets), "no upload was resumed")
+    expect_counted_once(scene)
+    return f"a cut upload goes on from {max(offsets)}"
+
+
+def test_refused_upload(stage):
+    """A client calls a task done whose upload was refused."""
+    scene = Scene(stage)
+
+    scene.proxy.reply_instead(
+        is_update_upload, b"<data_server_reply>\n<status>-1</status>\n"
+                          b"</data_server_reply>\n")
+    client = scene.client()
+    scene.wait_with_retries(
+        "a result without its upload",
+        lambda: scene.rows(validate_state="invalid") or
+        scene.rows(outcome="client_error"), client)
+    scene.wait_with_retries("another that is valid", scene.valid, client)
+    expect_counted_once(scene)
+    return "a refused upload is no success"
+
+
+def test_abort(stage):
+    scene = Scene(stage, *LONG, "--epochs", 2)
+    client = scene.client()
+    wait_for("a first task", lambda: "Starting task" in client.text(), 60, 0.2)
+    scene.project.order("train", "stop", "first")
+    wait_for("a task that was aborted",
+             lambda: any("state_aborted" in task.get("state", "") or
+                         "aborted" in task.get("state", "")
+                         for task in client.tasks()) or
+             any("<exit_status>202<" in exchange.body.decode(errors="replace")
+                 for exchange in scene.proxy.rpcs()), 60, 0.5)
+    return "a task of a stopped run is aborted"
+
+
+def test_lost_reply(stage):
+    """A reply with work is lost: the same results come again."""
+    scene = Scene(stage)
+    dropped = []
+
+    # Not the first: this client would be another host, because clients that
+    # share a machine are never taken for each other.
+    def wants(exchange):
+        if (not exchange.is_rpc() or b"<hostid>0<" in exchange.body or
+                not sent_names(exchange)):
+            return False
+        dropped.append(exchange)
+        return True
+    scene.proxy.drop_reply(wants)
+    client = scene.client()
+    wait_for("a lost reply", lambda: dropped, 60, 0.2)
+    sent = dropped[0]
+    lost = sent_names(sent)
+
+    def came_again():
+        client.update(scene.master)
+        return any(set(lost) & set(sent_names(exchange)) for exchange in
+                   scene.proxy.rpcs() if exchange is not sent)
+    wait_for("the same results again", came_again, 90, 2)
+    scene.wait_for_valid(2)
+    expect_counted_once(scene)
+    expect(not scene.rows(outcome="no_reply"), "a lost result was given up")
+    return f"lost results came again: {', '.join(lost)}"
+
+
+def test_lost_thanks(stage):
+    """The reply to a report is lost: reported twice, counted once."""
+    scene = Scene(stage)
+    scene.proxy.drop_reply(reports)
+    client = scene.client()
+    wait_for("a report", lambda: any(map(reports, scene.proxy.rpcs())), 60,
+             0.2)
+    first = reported_names(next(filter(reports, scene.proxy.rpcs())))
+
+    def is_repeated():
+        client.update(scene.master)
+        again = [name for exchange in filter(reports, scene.proxy.rpcs())
+                 for name in reported_names(exchange)]
+        return again.count(first[0]) >= 2
+    wait_for("the report again", is_repeated, 90, 2)
+    scene.wait_for_valid(2)
+    expect_counted_once(scene)
+    return f"{first[0]} was reported twice and counted once"
+
+
+def test_copied_folder(stage):
+    """Two clients of one folder are two hosts."""
+    scene = Scene(stage)
+    client = scene.client()
+    scene.wait_for_valid(1)
+    client.stop()
+    shutil.copytree(client.folder, stage.folder / "copy")
+    client.start()
+    scene.wait_for_valid(4)
+    copy = StockBoinc(stage, "copy", client.setup,
+                      folder=stage.folder / "copy").start()
+    wait_for("another host", lambda: len(scene.hosts()) == 2, 60, 0.5)
+
+    def both_work():
+        by_host = [sum(row["host"] == host["id"] for row in scene.valid())
+                   for host in scene.hosts()]
+        return min(by_host) >= 2
+    wait_for("valid results of both", both_work, 90, 0.5)
+    expect(not scene.rows(validate_state="invalid"), "a result is invalid")
+    copy.stop()
+    expect_counted_once(scene)
+    return "a copied folder is another host, with a key of its own"
+
+
+def test_kills(stage):
+    """kill -9 of client and server, in turn, while it computes."""
+    scene = Scene(stage)
+    client = scene.client()
+    for round_ in range(2):
+        scene.wait_for_valid(2 * round_ + 1)
+        client.kill()
+        stage.expect_only([process for process in stage.processes
+                           if process.is_running()])
+        client.start()
+        before = len(scene.valid())
+        scene.server.kill()
+        scene.server.start()
+        scene.wait_with_retries("another valid result",
+                                lambda: len(scene.valid()) > before, client)
+    expect(not scene.rows(validate_state="invalid"), "a result is invalid")
+    expect_counted_once(scene)
+    return f"{len(scene.valid())} results through four kills"
+
+
+def test_key_rotation(stage):
+    scene = Scene(stage)
+    client = scene.client()
+    scene.wait_for_valid(1)
+    scene.project.order("boinc", "key", "rotate")
+    with_key = re.compile(r"<code_sign_key>(.*?)</code_sign_key>", re.S)
+
+    def has_new_key():
+        client.update(scene.master)
+        keys = {"".join(found.split()) for exchange in scene.proxy.rpcs()
+                for found in with_key.findall(
+                    exchange.body.decode(errors="replace"))}
+        return len(keys) == 2
+    wait_for("a client with the new key", has_new_key, 60, 2)
+    before = len(scene.valid())
+    scene.wait_for_valid(before + 2)
+    for words in ("Missing code sign key", "doesn't validate"):
+        expect(words not in client.text(), f"the client says: {words}")
+    return "a client takes the next key and goes on"
+
+
+if __name__ == "__main__":
+    run(__doc__, test_thanks, test_unknown_key, test_tampered_program,
+        test_tampered_input, test_cut_download, test_cut_upload,
+        test_refused_upload, test_abort, test_lost_reply, test_lost_thanks,
+        test_copied_folder, test_kills, test_key_rotation, at_once=True)
