@@ -14,14 +14,18 @@ constexpr std::string_view kUpdate = "_update";
 
 std::string_view prefix_of(ObjectKind kind) {
   switch (kind) {
-    case ObjectKind::unit:
+    case ObjectKind::workunit:
       return "unit-";
     case ObjectKind::snapshot:
       return "snapshot-";
     case ObjectKind::shard:
+      return "shard-";
+    case ObjectKind::update:
+    case ObjectKind::program:
       break;
   }
-  return "shard-";
+  check(false, "BOINC clients download a task's inputs only");
+  return {};
 }
 
 }  // namespace
@@ -67,7 +71,7 @@ std::string object_name(ObjectKind kind, const Hash& hash) {
 
 std::optional<Hash> object_of(std::string_view name) {
   for (ObjectKind kind :
-       {ObjectKind::unit, ObjectKind::snapshot, ObjectKind::shard}) {
+       {ObjectKind::workunit, ObjectKind::snapshot, ObjectKind::shard}) {
     std::string_view prefix = prefix_of(kind);
     if (!name.starts_with(prefix)) continue;
     try {

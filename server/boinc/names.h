@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "base/crypto.h"
-#include "workunits/workunit.h"
+#include "workunits/assignment.h"
 
 namespace quorate::boinc {
 
@@ -34,7 +34,7 @@ struct Output {
 std::string output_name(const Output& output);
 std::optional<Output> output_of(std::string_view name);
 
-enum class ObjectKind { unit, snapshot, shard };
+// Of a workunit, a snapshot or a shard.
 std::string object_name(ObjectKind kind, const Hash& hash);
 // The hash in a name of any kind.
 std::optional<Hash> object_of(std::string_view name);

@@ -54,7 +54,7 @@ class Door {
         fmt::format("GET /boinc/download/{} HTTP/1.1\r\n{}\r\n", name, header));
   }
   std::string name_of(ObjectKind kind) const {
-    return object_name(kind, kind == ObjectKind::unit       ? unit_
+    return object_name(kind, kind == ObjectKind::workunit   ? unit_
                              : kind == ObjectKind::snapshot ? snapshot_
                                                             : shard_);
   }
@@ -108,12 +108,12 @@ TEST_CASE("the inputs of a result in progress are there") {
   RawResponse shard = door.get(door.name_of(ObjectKind::shard));
   CHECK(shard.status == 200);
   CHECK(shard.body == "the samples");
-  RawResponse unit = door.get(door.name_of(ObjectKind::unit));
+  RawResponse unit = door.get(door.name_of(ObjectKind::workunit));
   CHECK(unit.status == 200);
   CHECK(unit.body == std::string(300, 9));
   door.close_result();
   check_not_now(door.get(door.name_of(ObjectKind::shard)));
-  check_not_now(door.get(door.name_of(ObjectKind::unit)));
+  check_not_now(door.get(door.name_of(ObjectKind::workunit)));
 }
 
 TEST_CASE("a download that broke off goes on") {
@@ -148,7 +148,7 @@ TEST_CASE("nothing else of the project can be read") {
   // An update, say.
   const Hash other = door.put("somebody's update");
   for (ObjectKind kind :
-       {ObjectKind::unit, ObjectKind::snapshot, ObjectKind::shard}) {
+       {ObjectKind::workunit, ObjectKind::snapshot, ObjectKind::shard}) {
     check_not_now(door.get(object_name(kind, other)));
   }
   check_not_now(door.get("r5_update"));

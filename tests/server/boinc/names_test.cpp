@@ -16,11 +16,11 @@ TEST_CASE("names say which result and which object they are of") {
   CHECK(output_of("r45_update") == Output{45, OutputKind::update});
   const Hash hash = test::filled<Hash>(0xab);
   for (ObjectKind kind :
-       {ObjectKind::unit, ObjectKind::snapshot, ObjectKind::shard}) {
+       {ObjectKind::workunit, ObjectKind::snapshot, ObjectKind::shard}) {
     CHECK(object_of(object_name(kind, hash)) == hash);
     CHECK(is_file_name(object_name(kind, hash)));
   }
-  CHECK(object_name(ObjectKind::unit, hash) == "unit-" + hash.hex());
+  CHECK(object_name(ObjectKind::workunit, hash) == "unit-" + hash.hex());
   CHECK(object_name(ObjectKind::snapshot, hash) == "snapshot-" + hash.hex());
   CHECK(object_name(ObjectKind::shard, hash) == "shard-" + hash.hex());
 }
