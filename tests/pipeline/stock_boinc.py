@@ -104,7 +104,8 @@ class StockBoinc(Process):
         self.spawn()
 
         def answers():
-            expect(self.is_running(), f"{self.name}: ended: {self.last_line()}")
+            expect(self.is_running(),
+                   f"{self.name}: ended: {self.last_line()}")
             return self.ask("--client_version").returncode == 0
         wait_for(f"{self.name}: an answer of the client", answers, 30, 0.1)
         return self
