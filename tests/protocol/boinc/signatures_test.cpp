@@ -118,7 +118,7 @@ TEST_CASE("what is no key or signature is refused") {
     CHECK_THROWS_AS(parse_signature(bad), Error);
     CHECK_THROWS_AS(parse_upload_permission(bad), Error);
   }
-  for (std::size_t digits : {63, 65, 256, 1000000}) {
+  for (std::size_t digits : {63u, 65u, 256u, 1000000u}) {
     CHECK_THROWS_AS(parse_upload_permission(std::string(digits, 'a') + "."),
                     Error);
   }
