@@ -13,7 +13,7 @@ BoincDoor::BoincDoor(Project& project, bool is_tls)
       accounts_(project.state(), key_),
       account_routes_(project, accounts_, is_tls,
                       [this] { return apps_.current()->platforms(); }),
-      scheduler_(project, accounts_, project.uploads(), apps_, key_, is_tls),
+      scheduler_(project, accounts_, apps_, key_, is_tls),
       upload_(project.uploads(), project.state().open_results, key_) {
   publish_shipped_worker(project.folder());
 }

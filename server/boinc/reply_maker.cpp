@@ -29,15 +29,10 @@ double memory_bound(const TrainingTask& task) {
   return kBase + kCopies * static_cast<double>(max_update_bytes(task.model));
 }
 
-// What a task takes, in the order of Assignment::objects, and the names by
-// which the worker looks for it.
-struct Input {
-  ObjectKind kind;
-  const char* open_name;
-};
-constexpr Input kInputs[] = {{ObjectKind::unit, "unit"},
-                             {ObjectKind::snapshot, "snapshot"},
-                             {ObjectKind::shard, "shard"}};
+// As the worker looks for it.
+std::string open_name(ObjectKind kind) {
+  return kind == ObjectKind::workunit ? "unit" : std::string(name_of(kind));
+}
 
 // Results of one reply share snapshots and shards.
 void add_once(std::vector<InputFile>& files, InputFile file) {
@@ -110,11 +105,10 @@ void ReplyMaker::add_result(SchedulerReply& reply, const Shipment& shipment,
   unit.memory_bound_bytes = memory_bound(task);
   unit.disk_bound_bytes = kDiskForPrograms;
   unit.command_line = command_line(assignment, state_.keys);
-  for (std::size_t i = 0; i < std::size(kInputs); ++i) {
-    InputFile file =
-        input_file(kInputs[i].kind, assignment.objects.at(i), sent, master);
+  for (const ObjectRef& object : assignment.objects) {
+    InputFile file = input_file(object, sent, master);
     unit.disk_bound_bytes += 2 * static_cast<double>(file.nbytes);
-    unit.files.push_back({file.name, kInputs[i].open_name});
+    unit.files.push_back({file.name, open_name(object.kind)});
     add_once(reply.input_files, std::move(file));
   }
   ResultRecord result;
@@ -144,16 +138,17 @@ void ReplyMaker::add_result(SchedulerReply& reply, const Shipment& shipment,
   reply.results.push_back(std::move(result));
 }
 
-InputFile ReplyMaker::input_file(ObjectKind kind, const ObjectRef& object,
+InputFile ReplyMaker::input_file(const ObjectRef& object,
                                  const SentResult& sent,
                                  const std::string& master) {
   InputFile file;
-  file.name = object_name(kind, object.hash);
+  file.name = object_name(object.kind, object.hash);
   file.urls = {download_url(master, file.name)};
   file.nbytes = object.size;
-  file.md5 = kind == ObjectKind::unit ? sent.unit_md5 : md5s_.of(object.hash);
+  file.md5 = object.kind == ObjectKind::workunit ? sent.unit_md5
+                                                 : md5s_.of(object.hash);
   // Several units have the same; whoever has it gets them.
-  file.is_sticky = kind == ObjectKind::shard;
+  file.is_sticky = object.kind == ObjectKind::shard;
   return file;
 }
 

@@ -48,8 +48,8 @@ class ReplyMaker {
   void add_result(SchedulerReply& reply, const Shipment& shipment,
                   const SentResult& sent, const std::string& master,
                   double client_clock);
-  InputFile input_file(ObjectKind kind, const ObjectRef& object,
-                       const SentResult& sent, const std::string& master);
+  InputFile input_file(const ObjectRef& object, const SentResult& sent,
+                       const std::string& master);
   OutputFile output_file(const std::string& name, std::uint64_t max_bytes,
                          const std::string& master) const;
 

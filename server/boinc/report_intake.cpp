@@ -26,16 +26,6 @@ std::string failure_of(const ReportedResult& result) {
                      result.why);
 }
 
-// The header's update if it is in the store: after a restart nobody knows any
-// more who sent it, and the client does not send it again. The proof in the
-// header shows that this host has it.
-void find_upload(OpenResult& open, ObjectStore& objects, const Hash& update) {
-  if (open.is_witness || !open.uploaded.is_zero() || update.is_zero()) return;
-  if (!objects.renew(update)) return;
-  open.uploaded = update;
-  open.uploaded_bytes = objects.size_of(update);
-}
-
 }  // namespace
 
 std::vector<Reported> ReportIntake::read(Host& host,
@@ -99,8 +89,6 @@ void ReportIntake::screen(HostId host, std::vector<Reported>& reported) const {
     std::optional<OpenResult> open = state_.open_results.find(one.id);
     if (!open || open->host != host || one.header.bytes.empty()) continue;
     try {
-      find_upload(*open, state_.objects,
-                  decode_result_header(one.header.bytes).claim.update);
       one.screened = daemons_.reports.screen(*open, one.header);
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::io) throw;
@@ -118,7 +106,7 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
   if (!open || open->host != host.id) return;
   if (!reported.failure.empty()) {
     daemons_.transitioner.on_failed(host.id, {reported.id, reported.failure});
-    uploads_.forget(reported.id);
+    forget_later(reported.id);
     return;
   }
   if (!reported.screened) return;
@@ -129,7 +117,13 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
     if (error.kind() != ErrorKind::denied) throw;
     log_debug("report_refused", {{"host", host.id}, {"why", error.what()}});
   }
-  uploads_.forget(reported.id);
+  forget_later(reported.id);
+}
+
+// A client never sends its files again: they stay until it is durable that they
+// are not needed.
+void ReportIntake::forget_later(ResultId id) {
+  writer_.after_commit([this, id] { uploads_.forget(id); });
 }
 
 // As the client measured it: a unit of a host that lies about it is too long or

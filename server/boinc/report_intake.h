@@ -9,8 +9,7 @@
 
 #include "protocol/boinc/scheduler_request.h"
 #include "server/boinc/hosts.h"
-#include "server/daemons.h"
-#include "server/upload.h"
+#include "server/project.h"
 
 namespace quorate::boinc {
 
@@ -26,9 +25,12 @@ struct Reported {
 
 class ReportIntake {
  public:
-  ReportIntake(ProjectState& state, Daemons& daemons, BoincHosts& hosts,
-               Uploads& uploads)
-      : state_(state), daemons_(daemons), hosts_(hosts), uploads_(uploads) {}
+  ReportIntake(Project& project, BoincHosts& hosts)
+      : state_(project.state()),
+        writer_(project.writer()),
+        daemons_(project.daemons()),
+        uploads_(project.uploads()),
+        hosts_(hosts) {}
 
   // The writer's thread: what the request reports, with the headers that were
   // uploaded. A client that says "done" although its upload was refused has
@@ -46,12 +48,14 @@ class ReportIntake {
   Reported read_one(Host& host, const ReportedResult& result, ResultId id);
   void adopt_key(Host& host, ResultId id, const SignedHeader& header);
   void store_one(Host& host, const Reported& reported);
+  void forget_later(ResultId id);
   void note_speed(Host& host, const Reported& reported);
 
   ProjectState& state_;
+  Writer& writer_;
   Daemons& daemons_;
-  BoincHosts& hosts_;
   Uploads& uploads_;
+  BoincHosts& hosts_;
 };
 
 }  // namespace quorate::boinc

@@ -97,15 +97,15 @@ std::string device_text(const DeviceOrder& order) {
 }  // namespace
 
 SchedulerRoute::SchedulerRoute(Project& project, BoincAccounts& accounts,
-                               Uploads& uploads, PublishedApps& apps,
-                               const UploadKey& upload_key, bool is_tls)
+                               PublishedApps& apps, const UploadKey& upload_key,
+                               bool is_tls)
     : project_(project),
       state_(project.state()),
       accounts_(accounts),
       apps_(apps),
       is_tls_(is_tls),
       hosts_(state_),
-      intake_(state_, project.daemons(), hosts_, uploads),
+      intake_(project, hosts_),
       maker_(state_, upload_key),
       new_hosts_(state_.settings.new_hosts_per_minute, state_.clock) {}
 

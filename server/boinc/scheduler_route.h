@@ -26,8 +26,8 @@ using RpcPtr = std::shared_ptr<Rpc>;
 
 class SchedulerRoute {
  public:
-  SchedulerRoute(Project& project, BoincAccounts& accounts, Uploads& uploads,
-                 PublishedApps& apps, const UploadKey& upload_key, bool is_tls);
+  SchedulerRoute(Project& project, BoincAccounts& accounts, PublishedApps& apps,
+                 const UploadKey& upload_key, bool is_tls);
 
   void add_routes(Router& router);
 

@@ -1,0 +1,293 @@
+#include "server/boinc/scheduler_route.h"
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "server/boinc/names.h"
+#include "tests/server/boinc/boinc_scene.h"
+
+namespace quorate::boinc {
+namespace {
+
+using test::Client;
+using test::element;
+using test::elements;
+using test::Scene;
+using test::sent_results;
+
+bool has(const std::string& text, const std::string& words) {
+  return text.find(words) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("an unknown key gets a clear word, and nothing is taken from it") {
+  Scene scene;
+  Client client(scene, "0123456789abcdef0123456789abcdef");
+  client.reports("r1");
+  std::string reply = client.ask();
+  CHECK(has(reply, "no account with this key"));
+  CHECK(has(reply, "priority=\"notice\""));
+  CHECK(element(reply, "request_delay") == "3600");
+  CHECK(element(reply, "hostid").empty());
+  CHECK(elements(reply, "result_ack").empty());
+  CHECK(sent_results(reply).empty());
+}
+
+TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  std::string reply = client.ask();
+  HostId id = client.request.hostid;
+  REQUIRE(id != 0);
+  CHECK(element(reply, "user_name") == "Ann");
+  CHECK(has(reply, "<code_sign_key>"));
+  CHECK(sent_results(reply).size() == 2);  // one, and one ahead
+  CHECK(elements(reply, "app_version").size() == 1);
+  CHECK(element(reply, "next_rpc_delay") == "60");
+  // Two units of one shard and one snapshot: each file once.
+  std::string files;
+  for (const std::string& file : elements(reply, "file_info")) {
+    std::string name = element(file, "name");
+    CHECK_FALSE(has(files, "|" + name + "|"));
+    files += "|" + name + "|";
+  }
+  CHECK(has(files, "|shard-"));
+  CHECK(has(files, "|snapshot-"));
+  CHECK(has(files, "|unit-"));
+  for (const std::string& name : sent_results(reply)) {
+    CHECK(has(files, "|" + name + "_header|"));
+    CHECK(has(files, "|" + name + "_update|"));
+    CHECK(scene.result(name).host == id);
+  }
+  CHECK(scene.host(id).door == kBoincDoor);
+  CHECK(scene.host(id).name == "attic");
+
+  // The next request: the same host, and enough work in hand.
+  reply = client.ask();
+  CHECK(element(reply, "hostid").empty());
+  CHECK(sent_results(reply).empty());
+  CHECK(client.request.hostid == id);
+}
+
+TEST_CASE("results that a client lost are sent again") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  std::vector<std::string> first = sent_results(client.ask());
+  client.request.in_progress.clear();
+  CHECK(sent_results(client.ask()) == first);
+}
+
+TEST_CASE("a copy of the client's folder becomes another host") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.ask();
+  Client copy = client;
+  for (int i = 0; i < 3; ++i) client.ask(false);
+  copy.ask();
+  CHECK(copy.request.hostid != client.request.hostid);
+  CHECK(copy.request.rpc_seqno == 0);
+  // From now on both go their ways.
+  HostId its = copy.request.hostid;
+  copy.ask(false);
+  client.ask(false);
+  CHECK(copy.request.hostid == its);
+}
+
+TEST_CASE("a client set up anew on the same machine is the same host") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.ask();
+  Client again(scene, client.request.authenticator);
+  again.ask(false);
+  CHECK(again.request.hostid == client.request.hostid);
+  Client other(scene, scene.account("Bob"));
+  other.ask(false);
+  CHECK(other.request.hostid != client.request.hostid);
+}
+
+TEST_CASE("done without its upload is a failure, and the client is thanked") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  std::string name = sent_results(client.ask()).at(0);
+  client.reports(name);
+  std::string reply = client.ask();
+  CHECK(element(element(reply, "result_ack"), "name") == name);
+  Result result = scene.result(name);
+  CHECK(result.outcome == ResultOutcome::client_error);
+  CHECK(has(result.reason, "not uploaded"));
+}
+
+TEST_CASE("a failure is told with its reason") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  std::string name = sent_results(client.ask()).at(0);
+  client.reports(name, ReportedResult::kComputeError);
+  client.ask();
+  Result result = scene.result(name);
+  CHECK(result.outcome == ResultOutcome::client_error);
+  CHECK(has(result.reason, "computation error, exit status 1: as it is"));
+}
+
+TEST_CASE("a report is stored once, however often it is told") {
+  Scene scene(2);
+  Client client(scene, scene.account("Ann"));
+  std::string work = client.ask();
+  std::string name = sent_results(work).at(0);
+  CHECK(has(client.upload_header(work, name), "<status>0</status>"));
+  for (int i = 0; i < 3; ++i) {
+    client.reports(name);
+    CHECK(element(element(client.ask(false), "result_ack"), "name") == name);
+    Result result = scene.result(name);
+    CHECK(result.outcome == ResultOutcome::success);
+    CHECK(result.computed == ComputeOutcome::diverged);
+  }
+  // A failure of what was stored changes nothing.
+  client.reports(name, ReportedResult::kAborted);
+  client.ask(false);
+  CHECK(scene.result(name).outcome == ResultOutcome::success);
+  CHECK(scene.host(client.request.hostid).errors == 0);
+}
+
+TEST_CASE("the first header brings the host's key; another begins anew") {
+  Scene scene(2);
+  Client client(scene, scene.account("Ann"));
+  std::string work = client.ask();
+  std::vector<std::string> names = sent_results(work);
+  HostId id = client.request.hostid;
+  CHECK(scene.host(id).key != client.worker.public_key());
+  client.upload_header(work, names.at(0));
+  client.reports(names.at(0));
+  client.ask(false);
+  CHECK(scene.host(id).key == client.worker.public_key());
+
+  scene.job([&](ProjectState& state) {
+    ResultHeader header;
+    header.device = "cpu";
+    header.arithmetic = kArithmeticVersion;
+    for (int i = 0; i < 5; ++i) state.trust.count(id, header);
+    CHECK(state.trust.validated(id) == 5);
+  });
+  client.worker = PrivateKey::generate();  // the volunteer reset the project
+  client.upload_header(work, names.at(1));
+  client.reports(names.at(1));
+  client.ask(false);
+  CHECK(scene.result(names.at(1)).outcome == ResultOutcome::success);
+  CHECK(scene.host(id).key == client.worker.public_key());
+  scene.job([&](ProjectState& state) {
+    CHECK(state.trust.validated(id) == 0);
+    CHECK(state.store.events({}).at(0).kind == "host_key_changed");
+  });
+}
+
+TEST_CASE("a header with another host's key is nobody's") {
+  Scene scene(2);
+  Client ann(scene, scene.account("Ann"));
+  Client bob(scene, scene.account("Bob"));
+  std::string work = ann.ask();
+  std::string name = sent_results(work).at(0);
+  ann.upload_header(work, name);
+  ann.reports(name);
+  ann.ask(false);
+
+  bob.worker = ann.worker;
+  std::string his = bob.ask();
+  std::string other = sent_results(his).at(0);
+  bob.upload_header(his, other);
+  bob.reports(other);
+  bob.ask(false);
+  CHECK(scene.result(other).outcome != ResultOutcome::success);
+  CHECK(scene.host(ann.request.hostid).key == ann.worker.public_key());
+  CHECK(scene.host(bob.request.hostid).key != ann.worker.public_key());
+}
+
+TEST_CASE("what another host has is not this one's to report") {
+  Scene scene(2);
+  Client ann(scene, scene.account("Ann"));
+  Client eve(scene, scene.account("Eve"));
+  std::string work = ann.ask();
+  std::string name = sent_results(work).at(0);
+  ann.upload_header(work, name);
+  eve.ask(false);
+  for (std::uint32_t state :
+       {ReportedResult::kUploaded, ReportedResult::kComputeError}) {
+    eve.reports(name, state);
+    CHECK(element(element(eve.ask(false), "result_ack"), "name") == name);
+    CHECK(scene.result(name).server_state == ServerState::in_progress);
+  }
+  eve.reports("r999999");
+  CHECK(element(element(eve.ask(false), "result_ack"), "name") == "r999999");
+  // Ann's upload is still there.
+  ann.reports(name);
+  ann.ask(false);
+  CHECK(scene.result(name).outcome == ResultOutcome::success);
+}
+
+TEST_CASE("a banned host gets no work and hears why") {
+  Scene scene;
+  Client client(scene, scene.account("Eve"));
+  client.ask(false);
+  scene.job([&](ProjectState& state) {
+    Host& host = *state.hosts.host(client.request.hostid);
+    host.mark = HostMark::banned;
+    host.mark_reason = "three false results";
+  });
+  std::string reply = client.ask();
+  CHECK(has(reply, "banned from the project: three false results"));
+  CHECK(element(reply, "request_delay") == "3600");
+  CHECK(sent_results(reply).empty());
+}
+
+TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  std::string work = client.ask();
+  std::vector<std::string> names = sent_results(work);
+  for (const std::string& file : elements(work, "file_name")) {
+    if (file.starts_with("shard-")) client.request.files = {file};
+  }
+  REQUIRE(client.request.files.size() == 1);
+  CHECK(elements(client.ask(), "delete_file_info").empty());
+  scene.job([](ProjectState& state) {
+    TrainingRun& training = *state.run_by_name("first");
+    training.run.state = RunState::stopped;
+    state.store.update_run(training.run);
+  });
+  scene.job([&](ProjectState& state) {
+    for (const std::string& name : names) {
+      LiveUnit* live = state.feeder.find_by_result(result_of(name).value());
+      scene.project().daemons().transitioner.cancel(*live);
+    }
+  });
+  std::string reply = client.ask();
+  CHECK(elements(reply, "result_abort").size() == 2);
+  CHECK(element(reply, "delete_file_info") == client.request.files.at(0));
+}
+
+TEST_CASE("a client that trusts an unknown key gets no work") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.request.code_sign_key = RsaPrivateKey::generate().public_key();
+  std::string reply = client.ask();
+  CHECK(has(reply, "another key"));
+  CHECK(sent_results(reply).empty());
+  CHECK_FALSE(has(reply, "<code_sign_key>"));
+}
+
+TEST_CASE("a platform without a program gets no work") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.request.platforms = {"windows_x86_64"};
+  CHECK(sent_results(client.ask()).empty());
+}
+
+TEST_CASE("garbage is refused, and costs nothing") {
+  Scene scene;
+  CHECK(scene.post("/boinc/cgi", "").status == 400);
+  CHECK(scene.post("/boinc/cgi", std::string(1 << 20, '<')).status == 400);
+  CHECK(scene.post("/boinc/cgi", std::string((1 << 20) + 1, 'x')).status ==
+        413);
+  CHECK(scene.get("/boinc/").find("boinc_scheduler") != std::string::npos);
+}
+
+}  // namespace quorate::boinc
