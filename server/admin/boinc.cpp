@@ -141,8 +141,8 @@ void print_key(const GlobalOptions& global, const ProjectFolder& folder,
     return;
   }
   fmt::print(
-      "{}\nPrivate half: {}\nSigns {} published files; {} keys were before "
-      "it.\n",
+      "{}\nPrivate half: {}\nPublished files that it signs: {}\n"
+      "Keys before it: {}\n",
       key,
       is_here ? folder.boinc_key().string() : "kept elsewhere (--key FILE)",
       manifest.files.size(), manifest.former_keys.size());
@@ -175,11 +175,14 @@ void add_adding(CLI::App& group, GlobalOptions& global) {
                    "What it can compute on, of cpu, cuda, opencl: cuda only if "
                    "it was built with CUDA")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"cpu", "cuda", "opencl"}))
       ->capture_default_str();
-  command->add_option("--library", options->libraries,
-                      "A shared library that it needs, besides those that this "
-                      "machine's loader finds for it");
+  command
+      ->add_option("--library", options->libraries,
+                   "A shared library that it needs, besides those that this "
+                   "machine's loader finds for it; may be given several times")
+      ->allow_extra_args(false);
   command->add_option("--key", options->key,
                       "Private code-sign key, if it is kept elsewhere "
                       "[keys/boinc_code_sign.key]");

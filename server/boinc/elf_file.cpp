@@ -23,7 +23,7 @@ class ElfReader {
 
   ElfFile read() {
     auto head = at<Elf64_Ehdr>(0, "header");
-    bool is_ours = std::equal(ELFMAG, ELFMAG + SELFMAG, head.e_ident) &&
+    bool is_ours = std::equal(head.e_ident, head.e_ident + SELFMAG, ELFMAG) &&
                    head.e_ident[EI_CLASS] == ELFCLASS64 &&
                    head.e_ident[EI_DATA] == ELFDATA2LSB;
     if (!is_ours) refuse("expected an ELF file of 64 bits, little-endian");

@@ -62,7 +62,10 @@ class ProgramReader {
     version_.program =
         app_content(program_.filename().string(), read_for(program_, true));
     for (const fs::path& library : libraries) add_library(library, "");
-    if (platform_.name == own_platform()) add_found();
+    if (platform_.name == own_platform()) {
+      add_found_for(program_);
+      for (const fs::path& library : libraries) add_found_for(library);
+    }
     if (auto missing = missing_library(files_, sonames_)) {
       throw Error(ErrorKind::usage,
                   fmt::format("app add {}: it needs {}, which is not there: "
@@ -115,8 +118,8 @@ class ProgramReader {
     version_.libraries.push_back(app_content(soname, std::move(bytes)));
   }
 
-  void add_found() {
-    for (const LoaderLine& line : ask_loader(platform_, program_)) {
+  void add_found_for(const fs::path& path) {
+    for (const LoaderLine& line : ask_loader(platform_, path)) {
       bool is_wanted = !line.path.empty() && !is_of_system(line.soname) &&
                        !is_there(line.soname);
       if (is_wanted) add_library(line.path, line.soname);

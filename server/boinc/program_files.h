@@ -45,7 +45,7 @@ std::optional<std::string> missing_library(
     const std::vector<ElfFile>& files, std::span<const std::string> provided);
 
 // Reads the program, `libraries`, and, of a program for this machine's
-// platform, what else its loader finds for it. Throws usage if one of them is
+// platform, what else its loader finds for them. Throws usage if one of them is
 // no ELF file for the platform, the first is no program, or a library is not
 // found; corrupt for one that is damaged or too large; io.
 NewVersion read_program(const fs::path& program,

@@ -80,6 +80,9 @@ def test_json(stage):
     made = stage.run("quorate", "init", stage.folder / "other", "--json")
     expect(len(expect_json(made, "init")["fingerprint"]) == 32,
            f"init: {made}")
+    made = stage.run("quorate", "-C", stage.folder / "other", "boinc", "key",
+                     "new", "--json")
+    expect(expect_json(made, "key new")["files"] == 0, f"key new: {made}")
     project = Project(stage)
     project.ask("dataset", "add", "glyphs", "--samples", 256,
                 "--test-samples", 64)
@@ -98,9 +101,9 @@ def test_json(stage):
              ["hosts"], ["workunits"], ["results"], ["snapshots"],
              ["validate"], ["assimilate"], ["verify-ledger", RUN],
              ["replay", RUN], ["backup", stage.folder / "backup"],
-             ["train", "stop", RUN], ["boinc", "key", "new"],
-             ["boinc", "key", "show"], ["boinc", "key", "rotate"],
-             ["boinc", "app", "list"]]
+             ["train", "stop", RUN], ["boinc", "key", "show"],
+             ["boinc", "key", "rotate"], ["boinc", "app", "list"],
+             ["boinc", "app", "retire", 1]]
     for command in asked:
         project.ask(*command)
     folder = ["--dir", stage.folder / "ada", "--json"]
@@ -116,7 +119,7 @@ def test_json(stage):
            said["detach " + address["url"]]["url"] == address["url"],
            f"{said}")
     server.stop()
-    return f"{len(asked) + len(said) + 2} commands print JSON"
+    return f"{len(asked) + len(said) + 3} commands print JSON"
 
 
 def complete(stage, program, line):
