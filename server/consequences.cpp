@@ -49,6 +49,8 @@ void Consequences::on_false(HostId id, RunKey run, const std::string& what) {
 void Consequences::on_vouched(const Result& result) {
   const Host& host = *state_.hosts.host(result.host);
   const ResultHeader header = decode_result_header(result.header.bytes);
+  // Signed before its key changed: whoever has the key now did not earn it.
+  if (header.host != host.key) return;
   const bool was_proven =
       state_.trust.standing(host, header) == Standing::proven;
   state_.trust.count(host.id, header);

@@ -158,6 +158,14 @@ void HostTable::touch(Host& host, Instant now, Millis wall) {
   }
 }
 
+void HostTable::set_available(HostId id, bool is_available) {
+  if (is_available) {
+    unavailable_.erase(id);
+  } else {
+    unavailable_.insert(id);
+  }
+}
+
 const std::string& HostTable::block(HostId id) const {
   static const std::string kUnknown;
   auto found = blocks_.find(id);

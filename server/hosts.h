@@ -54,6 +54,10 @@ class HostTable {
   // empty: unknown, or one that says nothing.
   void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
   const std::string& block(HostId id) const;
+  // Whether it could be sent work when it was last heard from; until it is said
+  // otherwise, it could.
+  void set_available(HostId id, bool is_available);
+  bool is_available(HostId id) const { return !unavailable_.contains(id); }
   // When the host was last heard from by this process, if ever.
   std::optional<Instant> heard(HostId id) const;
   // Volunteers' hosts heard from since `since`.
@@ -77,6 +81,7 @@ class HostTable {
   std::map<PublicKey, HostId> host_by_key_;
   std::map<HostId, Instant> heard_;
   std::map<HostId, std::string> blocks_;
+  std::set<HostId> unavailable_;
   std::set<HostId> dirty_hosts_;
   std::set<UserId> dirty_users_;
 };

@@ -1,6 +1,9 @@
 #include "server/job_thread.h"
 
+#include <exception>
 #include <utility>
+
+#include "base/log.h"
 
 namespace quorate {
 
@@ -26,6 +29,15 @@ void JobThread::post(Job job) {
   wake_.notify_all();
 }
 
+// Whoever waits for it is answered by what it owns, when that goes.
+void JobThread::run(Job& job) {
+  try {
+    job();
+  } catch (const std::exception& error) {
+    log_error("job_failed", {{"error", error.what()}});
+  }
+}
+
 void JobThread::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -34,7 +46,7 @@ void JobThread::loop() {
     Job job = std::move(queue_.front());
     queue_.pop_front();
     lock.unlock();
-    job();
+    run(job);
     job = Job();  // what it owns goes now, not with the next job
     lock.lock();
   }

@@ -19,10 +19,11 @@ class JobThread {
   // Ends the job under way; those that wait, and those to come, are dropped.
   void stop();
 
-  // From any thread. A job lets no exception out.
+  // From any thread. What a job throws is logged.
   void post(Job job);
 
  private:
+  static void run(Job& job);
   void loop();
 
   std::mutex mutex_;

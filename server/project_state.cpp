@@ -104,6 +104,22 @@ Seconds ProjectState::reservation_of(const Host& host) const {
                                  : settings.reservation;
 }
 
+// A BOINC client that has enough to do asks for no more: when it has been there
+// twice and not taken it, it will not.
+Seconds ProjectState::anchor_reservation_of(const Host& host) const {
+  return host.door == kBoincDoor
+             ? 2 * settings.boinc_contact + settings.reservation
+             : settings.lease;
+}
+
+Seconds ProjectState::time_to_come_back() const {
+  const bool has_boinc = std::any_of(
+      hosts.hosts().begin(), hosts.hosts().end(),
+      [](const auto& entry) { return entry.second.door == kBoincDoor; });
+  const Seconds boinc = settings.boinc_contact + settings.reservation;
+  return has_boinc ? std::max(settings.heartbeat, boinc) : settings.heartbeat;
+}
+
 std::vector<HostId> ProjectState::active_hosts() const {
   const Seconds longest = std::max(settings.lease, settings.boinc_lease);
   std::vector<HostId> hosts_heard = hosts.active_since(clock.now() - longest);
@@ -122,7 +138,8 @@ std::size_t ProjectState::active_host_count() {
 
 bool ProjectState::is_active(HostId host) const {
   std::optional<Instant> heard = hosts.heard(host);
-  return heard && *heard >= clock.now() - lease_of(hosts.hosts().at(host));
+  return heard && hosts.is_available(host) &&
+         *heard >= clock.now() - lease_of(hosts.hosts().at(host));
 }
 
 bool ProjectState::is_anchor(HostId host) const {
@@ -133,10 +150,12 @@ bool ProjectState::is_of_anchor(const Result& result) const {
   if (result.server_state == ServerState::in_progress) {
     return is_anchor(result.host);
   }
-  return result.outcome == ResultOutcome::success &&
-         trust.standing(hosts.hosts().at(result.host),
-                        decode_result_header(result.header.bytes)) ==
-             Standing::proven;
+  if (result.outcome != ResultOutcome::success) return false;
+  const Host& host = hosts.hosts().at(result.host);
+  const ResultHeader header = decode_result_header(result.header.bytes);
+  // Signed before the host's key changed, it is no better than a new host's.
+  return header.host == host.key &&
+         trust.standing(host, header) == Standing::proven;
 }
 
 bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {

@@ -53,13 +53,18 @@ struct ProjectState {
 
   TrainingRun& run(RunKey key) { return runs.at(key); }
   TrainingRun* run_by_name(const std::string& name);
-  // How long a host may be silent; a replica that waits for it.
+  // How long a host may be silent; how long a replica waits for it, and one
+  // that has to be an anchor's.
   Seconds lease_of(const Host& host) const;
   Seconds reservation_of(const Host& host) const;
+  Seconds anchor_reservation_of(const Host& host) const;
+  // By when every host that is there has come back to a server that started.
+  Seconds time_to_come_back() const;
   // Volunteers' hosts that were heard from within their lease.
   std::vector<HostId> active_hosts() const;
   // How many; a second old at most.
   std::size_t active_host_count();
+  // Heard from within its lease, and it could be sent work then.
   bool is_active(HostId host) const;
   // A proven host, or the house's: its results can vouch for others'.
   bool is_anchor(HostId host) const;

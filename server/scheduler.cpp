@@ -44,7 +44,7 @@ constexpr Seconds kClosedRetry{1};
 
 Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
     : state_(state), maker_(maker), writer_(writer) {
-  const Instant back = state_.clock.now() + state_.settings.heartbeat;
+  const Instant back = state_.clock.now() + state_.time_to_come_back();
   for (ResultId id : state_.feeder.unsent()) {
     // Whom a partner of results that are out was drawn for is forgotten. The
     // hosts have until then to come back and be drawn from: were it free at
@@ -344,8 +344,8 @@ void Scheduler::reserve(LiveUnit& live, ResultId result) {
   const Host& drawn = *state_.hosts.host(*host);
   state_.reservations.keep(
       result, *host,
-      state_.clock.now() +
-          (anchor ? state_.lease_of(drawn) : state_.reservation_of(drawn)));
+      state_.clock.now() + (anchor ? state_.anchor_reservation_of(drawn)
+                                   : state_.reservation_of(drawn)));
 }
 
 bool Scheduler::has_volunteer_for(const LiveUnit& live, bool anchor) const {

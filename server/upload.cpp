@@ -200,13 +200,9 @@ bool Uploads::keep_durably(IncomingPayload payload, const Md5Hash& expected) {
   return true;
 }
 
-bool Uploads::keep_header(ResultId result, ByteView bytes) {
-  if (!open_results_.find(result)) return true;
-  if (std::optional<Bytes> known = header(result)) {
-    return std::equal(known->begin(), known->end(), bytes.begin(), bytes.end());
-  }
+void Uploads::keep_header(ResultId result, ByteView bytes) {
+  if (!open_results_.find(result)) return;
   write_file_durably(file_of(result, kHeader), bytes);
-  return true;
 }
 
 std::optional<Bytes> Uploads::header(ResultId result) const {

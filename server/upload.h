@@ -90,9 +90,10 @@ class Uploads {
   // Durable on return. False if its MD5 is another: then the bytes are gone.
   bool keep_durably(IncomingPayload payload, const Md5Hash& md5);
 
-  // Durable on return. False if another header of this result is here: the
-  // first one stays. Like keep_durably(): of one result by one thread only.
-  bool keep_header(ResultId result, ByteView header);
+  // Durable on return; in the place of one that is here (whose task was done
+  // again, with another key). Like keep_durably(): of one result by one thread
+  // only. Nothing is kept of a result that is over.
+  void keep_header(ResultId result, ByteView header);
   std::optional<Bytes> header(ResultId result) const;
 
   // Removes what is left of a result that is closed; of one whose files came

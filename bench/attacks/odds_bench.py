@@ -15,7 +15,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import Project, Server, expect, run  # noqa: E402
+from project import Failure, Project, Server, expect, run  # noqa: E402
 from swarm import Swarm, judge  # noqa: E402
 
 RUNS = 25
@@ -24,6 +24,7 @@ HONEST = 4
 PROVEN_AFTER = 20
 CONFIDENCE = 2.576  # standard deviations: 99 %
 UNITS = 80          # of an epoch
+TRIES = 5
 
 
 @dataclasses.dataclass
@@ -70,6 +71,17 @@ def one_run(stage, case):
     return verdict
 
 
+def whole_run(stage, case):
+    """One that lasted until its attackers were done; honest hosts of a busy
+    machine may be through with the run before that."""
+    for _ in range(TRIES):
+        stage.begin_anew()
+        verdict = one_run(stage, case)
+        if min(verdict.unfound_units, default=case.total()) >= case.total():
+            return verdict
+    raise Failure("the run ends before its attackers do")
+
+
 def judge_share(what, count, trials, expected):
     """Prints a share beside what it should be; its distance in deviations."""
     share = count / trials
@@ -81,21 +93,20 @@ def judge_share(what, count, trials, expected):
 
 def bench_case(stage, case):
     found = assimilated = revoked = checked = lone = 0
-    for _ in range(RUNS):
-        stage.begin_anew()
-        verdict = one_run(stage, case)
+    for done in range(RUNS):
+        verdict = whole_run(stage, case)
         expect(verdict.honest_found == 0, "an honest host was found false")
         expect(verdict.left_of_found == 0,
                "a found host's false update is in the model")
         expect(case.honest_units > 0 or verdict.assimilated == 0,
                "a new host's false update got in")
-        expect(min(verdict.unfound_units, default=case.total()) >=
-               case.total(), "the run ended before its attackers did")
         found += verdict.found
         assimilated += verdict.assimilated
         revoked += verdict.revoked
         checked += verdict.lone_checked
         lone += verdict.lone_checked + verdict.lone_unchecked
+        stage.say(f"{done + 1} runs: {found} hosts found, {checked} of {lone} "
+                  f"false results without a partner checked")
     print(f"  {assimilated} false updates got in, {revoked} revoked")
     distance = judge_share(f"hosts found in {case.units} units", found,
                            RUNS * ATTACKERS, case.expected)

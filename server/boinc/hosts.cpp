@@ -105,6 +105,17 @@ void BoincHosts::note_speed(Host& host, const std::string& plan_class,
                             double flops) {
   // One task says little: its machine may have been busy.
   constexpr double kWeight = 0.3;
+  constexpr double kLeast = 1e3;
+  constexpr double kMost = 1e18;
+  constexpr std::size_t kMostClasses = 8;  // there are fewer
+  if (!(flops >= kLeast && flops <= kMost)) return;
+  auto first = speeds_.lower_bound({host.id, ""});
+  auto last = speeds_.lower_bound({host.id + 1, ""});
+  const bool is_known = speeds_.contains({host.id, plan_class});
+  if (!is_known &&
+      std::distance(first, last) >= static_cast<std::ptrdiff_t>(kMostClasses)) {
+    return;
+  }
   double& known = speeds_[{host.id, plan_class}];
   known = known == 0 ? flops : (1 - kWeight) * known + kWeight * flops;
   host.speed_flops = known;

@@ -24,6 +24,8 @@ class BoincHosts {
   // Operations a second of one task of a plan class, as results have shown it
   // since the server's start; 0: unknown.
   double speed(const Host& host, const std::string& plan_class) const;
+  // flops: as a client claims to have measured it. What cannot be is not noted;
+  // who lies gets units that are too long or too short for him.
   void note_speed(Host& host, const std::string& plan_class, double flops);
   // Writes what changed; call at the end of a job.
   void flush();

@@ -1,6 +1,6 @@
 #include "server/boinc/report_intake.h"
 
-#include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -31,8 +31,10 @@ std::string failure_of(const ReportedResult& result) {
 std::vector<Reported> ReportIntake::read(Host& host,
                                          const SchedulerRequest& request) {
   std::vector<Reported> reported;
+  std::set<ResultId> seen;  // to screen one takes long
   for (const ReportedResult& result : request.results) {
-    if (std::optional<ResultId> id = result_of(result.name)) {
+    std::optional<ResultId> id = result_of(result.name);
+    if (id && seen.insert(*id).second) {
       reported.push_back(read_one(host, result, *id));
     }
   }
@@ -69,18 +71,25 @@ Reported ReportIntake::read_one(Host& host, const ReportedResult& result,
 void ReportIntake::adopt_key(Host& host, ResultId id,
                              const SignedHeader& signed_header) {
   const PublicKey key = decode_result_header(signed_header.bytes).host;
-  if (key == host.key) return;
-  if (!verify_header(signed_header, state_.keys.id, key)) return;
-  if (state_.trust.validated(host.id) > 0) {
+  if (key != host.key) {
+    if (!verify_header(signed_header, state_.keys.id, key)) return;
+    state_.hosts.change_key(host, key);
+    lose_trust(host);
+  }
+  // As it was sent before the key was known.
+  state_.open_results.set_host_key(id, key);
+}
+
+// Whoever has another key may be somebody else.
+void ReportIntake::lose_trust(Host& host) {
+  const bool was_trusted = host.mark == HostMark::trusted;
+  if (was_trusted || state_.trust.validated(host.id) > 0) {
     state_.record("host_key_changed", 0, host.id,
                   "it signs with another key: its trust begins anew");
   }
-  state_.hosts.change_key(host, key);
+  if (was_trusted) host.mark = HostMark::none;
+  state_.hosts.changed(host.id);
   state_.trust.reset(host.id);
-  for (ResultId other : state_.feeder.in_progress(host.id)) {
-    state_.open_results.set_host_key(other, key);
-  }
-  state_.open_results.set_host_key(id, key);  // it may be late
 }
 
 void ReportIntake::screen(HostId host, std::vector<Reported>& reported) const {
@@ -110,9 +119,17 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
     return;
   }
   if (!reported.screened) return;
-  note_speed(host, reported);
+  // Before it is stored: then its unit may be closed.
+  const LiveUnit* live = state_.feeder.find_by_result(reported.id);
+  const double operations = live ? live->unit.operations : 0;
   try {
-    daemons_.reports.store(host.id, reported.id, *reported.screened);
+    const bool is_accepted =
+        daemons_.reports.store(host.id, reported.id, *reported.screened)
+            .accepted;
+    if (is_accepted) {
+      hosts_.note_speed(host, reported.plan_class,
+                        operations / reported.elapsed_seconds);
+    }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::denied) throw;
     log_debug("report_refused", {{"host", host.id}, {"why", error.what()}});
@@ -124,15 +141,6 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
 // are not needed.
 void ReportIntake::forget_later(ResultId id) {
   writer_.after_commit([this, id] { uploads_.forget(id); });
-}
-
-// As the client measured it: a unit of a host that lies about it is too long or
-// too short for itself.
-void ReportIntake::note_speed(Host& host, const Reported& reported) {
-  const LiveUnit* live = state_.feeder.find_by_result(reported.id);
-  if (live == nullptr || reported.elapsed_seconds <= 0) return;
-  hosts_.note_speed(host, reported.plan_class,
-                    live->unit.operations / reported.elapsed_seconds);
 }
 
 }  // namespace quorate::boinc

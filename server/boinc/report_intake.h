@@ -49,7 +49,7 @@ class ReportIntake {
   void adopt_key(Host& host, ResultId id, const SignedHeader& header);
   void store_one(Host& host, const Reported& reported);
   void forget_later(ResultId id);
-  void note_speed(Host& host, const Reported& reported);
+  void lose_trust(Host& host);
 
   ProjectState& state_;
   Writer& writer_;

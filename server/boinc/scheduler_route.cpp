@@ -39,6 +39,7 @@ struct Rpc {
   HostId host = 0;
   std::vector<Reported> reported;
   std::vector<Shipment> shipments;
+  double clock = 0;            // ours, if the client does not say its own
   std::size_t unanswered = 0;  // questions to the scheduler
   SchedulerReply reply;
 };
@@ -129,17 +130,13 @@ void SchedulerRoute::post(const Request& request, Responder responder) {
 }
 
 void SchedulerRoute::identify(const RpcPtr& rpc) {
+  rpc->clock = static_cast<double>(state_.clock.unix_ms()) * 1e-3;
   rpc->reply.project_name = state_.settings.name;
   rpc->reply.master_url = rpc->master;
   rpc->reply.request_delay = kRequestDelay;
   rpc->reply.next_rpc_delay = state_.settings.boinc_contact;
-  for (const ReportedResult& result : rpc->request.results) {
-    rpc->reply.acknowledged.push_back(result.name);
-  }
   std::optional<UserId> user = accounts_.find(rpc->request.authenticator);
   if (!user) {
-    // What it reports may be another account's: it is to keep it.
-    rpc->reply.acknowledged.clear();
     refuse(*rpc,
            "There is no account with this key. Remove the project and "
            "add it again with the right one.");
@@ -190,22 +187,36 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
 void SchedulerRoute::finish(const RpcPtr& rpc) {
   Host& host = *state_.hosts.host(rpc->host);
   intake_.store(host, rpc->reported);
+  // Also what is unknown or failed: else it is reported for ever.
+  for (const ReportedResult& result : rpc->request.results) {
+    rpc->reply.acknowledged.push_back(result.name);
+  }
   describe(*rpc, host);
   delete_stale_files(*rpc);
   rpc->reply.acknowledges_trickles = !rpc->request.trickles.empty();
-  if (may_work(*rpc, host)) {
-    for (const DeviceOrder& order : order_work(rpc->request)) {
-      const PublishedVersion* version =
-          rpc->versions->find(rpc->request.platforms, order.kind);
-      if (version == nullptr) continue;
-      const double measured = hosts_.speed(host, order.plan_class);
-      const double known = measured > 0 ? measured : order.claimed_flops;
-      rpc->shipments.push_back(
-          {order, known > 0 ? known : kUnknownFlops, version, {}});
-    }
-  }
+  const bool may_have_some = may_work(*rpc, host);
+  if (may_have_some) add_shipments(*rpc, host);
+  state_.hosts.set_available(host.id, may_have_some);
   send_work(rpc);
   hosts_.flush();
+}
+
+void SchedulerRoute::add_shipments(Rpc& rpc, const Host& host) const {
+  for (const DeviceOrder& order : order_work(rpc.request)) {
+    const PublishedVersion* version =
+        rpc.versions->find(rpc.request.platforms, order.kind);
+    if (version == nullptr) {
+      rpc.reply.messages.push_back(
+          {fmt::format("The project has no program for {} on {}.",
+                       device_text(order), rpc.request.platforms.front()),
+           false});
+      continue;
+    }
+    const double measured = hosts_.speed(host, order.plan_class);
+    const double known = measured > 0 ? measured : order.claimed_flops;
+    rpc.shipments.push_back(
+        {order, known > 0 ? known : kUnknownFlops, version, {}});
+  }
 }
 
 void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
@@ -229,10 +240,18 @@ bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {
                     ": ask its operator.");
     return false;
   }
-  if (!settle_key(rpc)) return false;
-  if (!rpc.versions->platforms().empty()) return true;
+  if (!settle_key(rpc) || rpc.request.wants_no_work) return false;
+  constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::cuda,
+                                   DeviceKind::opencl};
+  const bool has_program =
+      std::any_of(std::begin(kKinds), std::end(kKinds), [&](DeviceKind kind) {
+        return rpc.versions->find(rpc.request.platforms, kind) != nullptr;
+      });
+  if (has_program) return true;
   rpc.reply.messages.push_back(
-      {"The project has not published a program for BOINC yet.", false});
+      {fmt::format("The project has no program for {}.",
+                   rpc.request.platforms.front()),
+       false});
   return false;
 }
 
@@ -254,11 +273,16 @@ void SchedulerRoute::delete_stale_files(Rpc& rpc) const {
 }
 
 void SchedulerRoute::send_work(const RpcPtr& rpc) {
-  rpc->unanswered = std::max<std::size_t>(1, rpc->shipments.size());
-  if (rpc->shipments.empty()) {
-    // Leases are renewed all the same.
-    rpc->shipments.emplace_back();
-  }
+  // Leases are renewed whether there is work or not.
+  rpc->unanswered = 1 + rpc->shipments.size();
+  project_.daemons().scheduler.heartbeat(
+      rpc->host, question_of(*rpc),
+      [this, rpc](const protocol::WorkReply& reply) {
+        for (ResultId id : reply.cancel) {
+          rpc->reply.aborted.push_back(result_name(id));
+        }
+        reply_if_complete(rpc);
+      });
   for (Shipment& shipment : rpc->shipments) ask_scheduler(rpc, shipment);
 }
 
@@ -268,9 +292,6 @@ void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
   auto answer = [this, rpc, &shipment](const protocol::WorkReply& reply) {
     take_answer(rpc, shipment, reply);
   };
-  if (shipment.version == nullptr) {
-    return scheduler.heartbeat(rpc->host, question, answer);
-  }
   // What was sent for another processor a moment ago is not lost.
   if (&shipment != &rpc->shipments.front()) {
     for (ResultId id : state_.feeder.in_progress(rpc->host)) {
@@ -287,9 +308,6 @@ void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
 
 void SchedulerRoute::take_answer(const RpcPtr& rpc, Shipment& shipment,
                                  const protocol::WorkReply& answer) {
-  for (ResultId id : answer.cancel) {
-    rpc->reply.aborted.push_back(result_name(id));
-  }
   if (answer.retry_after.count() > 0) {
     rpc->reply.request_delay = std::max(rpc->reply.request_delay, kClosing);
   }
@@ -304,9 +322,12 @@ void SchedulerRoute::take_answer(const RpcPtr& rpc, Shipment& shipment,
                 {{"result", assignment.result}, {"why", error.what()}});
     }
   }
-  if (--rpc->unanswered == 0) {
-    replies_.post([this, rpc] { reply(*rpc); });
-  }
+  reply_if_complete(rpc);
+}
+
+void SchedulerRoute::reply_if_complete(const RpcPtr& rpc) {
+  if (--rpc->unanswered > 0) return;
+  replies_.post([this, rpc] { reply(*rpc); });
 }
 
 void SchedulerRoute::reply_later(const RpcPtr& rpc) {
@@ -318,7 +339,7 @@ void SchedulerRoute::reply(Rpc& rpc) {
   try {
     for (const Shipment& shipment : rpc.shipments) {
       maker_.add(rpc.reply, shipment, *rpc.versions, rpc.master,
-                 rpc.request.clock);
+                 rpc.request.clock > 0 ? rpc.request.clock : rpc.clock);
     }
     rpc.responder.send(text_response(200, "text/xml", write(rpc.reply)));
   } catch (const std::exception& error) {

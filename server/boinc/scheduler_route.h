@@ -37,6 +37,7 @@ class SchedulerRoute {
   void identify(const RpcPtr& rpc);
   void finish(const RpcPtr& rpc);
   void send_work(const RpcPtr& rpc);
+  void add_shipments(Rpc& rpc, const Host& host) const;
   void ask_scheduler(const RpcPtr& rpc, Shipment& shipment);
   Host* host_of(const RpcPtr& rpc, UserId user);
   bool may_work(Rpc& rpc, const Host& host) const;
@@ -44,6 +45,7 @@ class SchedulerRoute {
   void delete_stale_files(Rpc& rpc) const;
   void take_answer(const RpcPtr& rpc, Shipment& shipment,
                    const protocol::WorkReply& answer);
+  void reply_if_complete(const RpcPtr& rpc);
   // After the commit, by the reply thread.
   void reply_later(const RpcPtr& rpc);
   void reply(Rpc& rpc);

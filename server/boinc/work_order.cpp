@@ -70,9 +70,14 @@ std::vector<DeviceOrder> order_work(const SchedulerRequest& request) {
   if (request.wants_no_work) return orders;
   if (request.cpu.is_any()) orders.push_back(cpu_order(request));
   for (const Coproc& coproc : request.coprocs) {
-    if (coproc.wish.is_any() && is_served(coproc)) {
-      orders.push_back(gpu_order(request, coproc));
-    }
+    if (!coproc.wish.is_any() || !is_served(coproc)) continue;
+    DeviceOrder order = gpu_order(request, coproc);
+    // Users may declare more of a type.
+    const bool is_there = std::any_of(
+        orders.begin(), orders.end(), [&](const DeviceOrder& other) {
+          return other.plan_class == order.plan_class;
+        });
+    if (!is_there) orders.push_back(std::move(order));
   }
   std::erase_if(orders,
                 [](const DeviceOrder& order) { return order.want == 0; });

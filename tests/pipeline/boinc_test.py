@@ -9,11 +9,11 @@ the server has not got whole.
 
 import re
 import shutil
+import subprocess
 import urllib.request
 
 from meddler import Meddler
-from project import (Failure, Project, Server, Volunteer, expect, run,
-                     wait_for)
+from project import Project, Server, Skip, expect, run, wait_for
 from stock_boinc import Setup, StockBoinc
 
 SHORT = ("--model", "mlp:16", "--batch", 32, "--local-steps", 40)
@@ -26,8 +26,8 @@ class Scene:
 
     def __init__(self, stage, *run_arguments, **settings):
         self.stage = stage
-        self.project = Project(stage, boinc_contact=5, boinc_lease=60,
-                               **{"house_workers": 0, **settings})
+        self.project = Project(stage, **{"boinc_contact": 5, "boinc_lease": 60,
+                                         "house_workers": 0, **settings})
         self.project.add_glyphs(5120)
         self.project.create_run("--dataset", "glyphs", "--quorum", 1,
                                 *(run_arguments or (*SHORT, "--epochs", 50)))
@@ -372,8 +372,110 @@ def test_key_rotation(stage):
     return "a client takes the next key and goes on"
 
 
+CUDA_STUB = """
+#include <stddef.h>
+#include <string.h>
+typedef int R;
+R cuInit(unsigned f) { return 0; }
+R cuDriverGetVersion(int* v) { *v = 13000; return 0; }
+R cuDeviceGetCount(int* n) { *n = 1; return 0; }
+R cuDeviceGet(int* d, int n) { *d = n; return 0; }
+R cuDeviceGetName(char* s, int n, int d) {
+  strncpy(s, "Stub GPU 9000", n); return 0;
+}
+R cuDeviceGetAttribute(int* v, int a, int d) { *v = 16; return 0; }
+R cuDeviceComputeCapability(int* a, int* b, int d) {
+  *a = 8; *b = 6; return 0;
+}
+R cuDeviceTotalMem(size_t* n, int d) { *n = 8ul << 30; return 0; }
+R cuDeviceTotalMem_v2(size_t* n, int d) { *n = 8ul << 30; return 0; }
+R cuCtxCreate(void** c, unsigned f, int d) { *c = 0; return 0; }
+R cuCtxCreate_v2(void** c, unsigned f, int d) { *c = 0; return 0; }
+R cuCtxDestroy(void* c) { return 0; }
+R cuCtxDestroy_v2(void* c) { return 0; }
+R cuMemAlloc(void** p, unsigned n) { return 1; }
+R cuMemFree(void* p) { return 0; }
+R cuMemGetInfo(unsigned* f, unsigned* t) { *f = *t = 1u << 30; return 0; }
+R cuMemGetInfo_v2(size_t* f, size_t* t) { *f = *t = 8ul << 30; return 0; }
+"""
+
+
+def stub_gpu(stage):
+    """A folder with a driver library that knows one GPU."""
+    folder = stage.folder / "stub"
+    folder.mkdir()
+    source = folder / "cuda.c"
+    source.write_text(CUDA_STUB)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "libcuda.so",
+                    source], check=True, timeout=60)
+    return folder
+
+
+def test_gpu(stage):
+    """A client with a GPU gets work for it. The GPU is a stub, so the task
+    cannot succeed; the CPU's tasks do beside it."""
+    scene = Scene(stage)
+    if "cuda" not in scene.project.order("boinc", "app", "list"):
+        scene.project.order("boinc", "app", "add", "--devices", "cpu,cuda",
+                            stage.program("quorate-worker"))
+    client = scene.client(
+        has_gpus=True, prefix=(f"LD_LIBRARY_PATH={stub_gpu(stage)}",))
+
+    def has_failed():
+        client.update(scene.master)
+        return scene.rows(outcome="client_error")
+    wait_for("a task on the stub GPU", has_failed, 90, 2)
+    expect("Stub GPU 9000" in client.text(), "the client sees no GPU")
+    sent = "".join(exchange.reply.decode() for exchange in scene.proxy.rpcs())
+    expect("<plan_class>cuda</plan_class>" in sent and
+           "<type>NVIDIA</type>" in sent, "no version for the GPU was sent")
+    started = re.findall(r"Starting task (r\d+)", client.text())
+    failed = [f"r{row['id']}" for row in scene.rows(outcome="client_error")]
+    expect(set(failed) <= set(started), f"{failed} were never started")
+    scene.wait_for_valid(1)
+    reason = scene.rows(outcome="client_error")[0]["reason"]
+    return f"a GPU's task was sent and started ({reason[-60:]})"
+
+
+def test_wrong_clock(stage):
+    """A client whose clock is an hour ahead, or behind, works like others."""
+    if shutil.which("faketime") is None:
+        raise Skip("needs faketime: apt-get install faketime")
+    scene = Scene(stage)
+    for name, shift in (("early", "-1h"), ("late", "+1h")):
+        scene.client(name, prefix=("faketime", "-f", shift))
+
+    def both_work():
+        hosts = scene.hosts()
+        return len(hosts) == 2 and all(host["valid"] >= 2 for host in hosts)
+    wait_for("valid results of both", both_work, 90, 0.5)
+    expect(not scene.rows(outcome="no_reply"), "a result was given up")
+    expect_counted_once(scene)
+    return "clocks an hour off do no harm"
+
+
+def test_late(stage):
+    """A client that was away longer than its lease: another gets its units, and
+    what it brings later is judged, or not needed, and counted once."""
+    scene = Scene(stage, boinc_lease=8)
+    client = scene.client()
+    wait_for("a first task", lambda: "Starting task" in client.text(), 60, 0.1)
+    client.kill()
+    away = [row["id"] for row in scene.rows(outcome="init") if row["host"]]
+    wait_for("an end of its leases",
+             lambda: not scene.rows(server_state="in_progress"), 60, 0.5)
+    client.start()
+    before = len(scene.valid())
+    scene.wait_with_retries("valid results again",
+                            lambda: len(scene.valid()) >= before + 2, client)
+    expect_counted_once(scene)
+    expect(not scene.rows(validate_state="invalid"), "a result is invalid")
+    return f"{len(away)} results were late; nothing is counted twice"
+
+
 if __name__ == "__main__":
     run(__doc__, test_thanks, test_unknown_key, test_tampered_program,
         test_tampered_input, test_cut_download, test_cut_upload,
         test_refused_upload, test_abort, test_lost_reply, test_lost_thanks,
-        test_copied_folder, test_kills, test_key_rotation, at_once=True)
+        test_copied_folder, test_kills, test_key_rotation, test_gpu,
+        test_wrong_clock, test_late, at_once=True)

@@ -180,6 +180,80 @@ TEST_CASE("the first header brings the host's key; another begins anew") {
   });
 }
 
+TEST_CASE("an operator's trust is in the key that a host had") {
+  Scene scene(2);
+  Client client(scene, scene.account("Ann"));
+  std::string work = client.ask();
+  HostId id = client.request.hostid;
+  scene.job([&](ProjectState& state) {
+    state.hosts.host(id)->mark = HostMark::trusted;
+  });
+  std::string name = sent_results(work).at(0);
+  client.upload_header(work, name);
+  client.reports(name);
+  client.ask(false);
+  CHECK(scene.host(id).mark == HostMark::none);
+  scene.job([&](ProjectState& state) { CHECK_FALSE(state.is_anchor(id)); });
+}
+
+TEST_CASE("results that are late count with the key that came before them") {
+  Scene scene(2);
+  Client client(scene, scene.account("Ann"));
+  std::string work = client.ask();
+  std::vector<std::string> names = sent_results(work);
+  scene.job([&](ProjectState& state) {  // their leases run out
+    for (const std::string& name : names) {
+      state.leases.grant(result_of(name).value(), state.clock.now(),
+                         Seconds(-1));
+    }
+    scene.project().daemons().transitioner.tick();
+  });
+  for (const std::string& name : names) {
+    CHECK(scene.result(name).outcome == ResultOutcome::no_reply);
+    client.upload_header(work, name);
+    client.reports(name);
+  }
+  client.ask(false);
+  for (const std::string& name : names) {
+    CHECK(scene.result(name).outcome == ResultOutcome::success);
+  }
+}
+
+TEST_CASE("a host that may not come in is not thanked for what it brings") {
+  Scene scene;  // one host a minute is twelve at once
+  std::string key = scene.account("Ann");
+  for (int i = 0; i < 12; ++i) {
+    Client client(scene, key);
+    client.request.allow_multiple_clients = true;
+    client.ask(false);
+  }
+  Client late(scene, key);
+  late.request.allow_multiple_clients = true;
+  late.reports("r1");
+  std::string reply = late.ask();
+  CHECK(has(reply, "this one will try again"));
+  CHECK(elements(reply, "result_ack").empty());
+}
+
+TEST_CASE("machines that cannot be sent work are not counted on") {
+  Scene scene;
+  Client windows(scene, scene.account("Ann"));
+  windows.request.platforms = {"windows_x86_64"};
+  CHECK(has(windows.ask(), "no program for windows_x86_64"));
+  Client resting(scene, scene.account("Bob"));
+  resting.request.wants_no_work = true;
+  resting.ask();
+  Client working(scene, scene.account("Cyd"));
+  working.ask();
+  scene.job([&](ProjectState& state) {
+    CHECK(state.active_hosts() == std::vector<HostId>{working.request.hostid});
+  });
+  resting.request.wants_no_work = false;
+  resting.ask();
+  scene.job(
+      [](ProjectState& state) { CHECK(state.active_hosts().size() == 2); });
+}
+
 TEST_CASE("a header with another host's key is nobody's") {
   Scene scene(2);
   Client ann(scene, scene.account("Ann"));
