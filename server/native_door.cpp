@@ -96,11 +96,7 @@ NativeDoor::NativeDoor(Project& project, Bytes statement)
       state_(project.state()),
       statement_(std::move(statement)),
       sessions_(project.state().clock),
-      uploads_(project.uploads()),
-      new_accounts_(project.state().settings.new_accounts_per_minute,
-                    project.state().clock),
-      new_hosts_(project.state().settings.new_hosts_per_minute,
-                 project.state().clock) {}
+      uploads_(project.uploads()) {}
 
 void NativeDoor::add_routes(Router& router) {
   router.add(Method::get, "/v1/project", [this](Request&, Responder responder) {
@@ -161,7 +157,8 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
   std::string place = place_of(request.remote_address);
   answer_from_writer(project_, std::move(responder), [this, account, place] {
     if (state_.hosts.user_by_key(account.account) == nullptr) {
-      if (auto wait = new_accounts_.join(place)) return later("account", *wait);
+      if (auto wait = state_.new_accounts.join(place))
+        return later("account", *wait);
     }
     const User& user = state_.hosts.register_user(account.account, account.name,
                                                   state_.clock.unix_ms());
@@ -181,7 +178,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
   answer_from_writer(project_, std::move(responder), [this, wanted, place] {
     bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
     if (is_new) {
-      if (auto wait = new_hosts_.join(place)) return later("host", *wait);
+      if (auto wait = state_.new_hosts.join(place)) return later("host", *wait);
     }
     Host host;
     host.key = wanted.host;

@@ -7,7 +7,6 @@
 
 #include "server/http/router.h"
 #include "server/job_thread.h"
-#include "server/join_limit.h"
 #include "server/project.h"
 #include "server/sessions.h"
 #include "server/upload.h"
@@ -52,8 +51,6 @@ class NativeDoor {
   Bytes statement_;
   Sessions sessions_;
   Uploads& uploads_;
-  JoinLimit new_accounts_;
-  JoinLimit new_hosts_;
   JobThread screening_;  // last: its jobs use the others
 };
 

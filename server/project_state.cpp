@@ -43,7 +43,9 @@ ProjectState::ProjectState(const ProjectFolder& where,
       hosts(database, options.max_hosts_per_account),
       trust(database, trust_policy(options)),
       feeder(database),
-      activity(time) {
+      activity(time),
+      new_accounts(options.new_accounts_per_minute, time),
+      new_hosts(options.new_hosts_per_minute, time) {
   for (const Run& run : store.runs()) {
     expect_own(run, store, keys, folder);
     TrainingRun& training =

@@ -8,6 +8,7 @@
 #include "server/activity.h"
 #include "server/feeder.h"
 #include "server/hosts.h"
+#include "server/join_limit.h"
 #include "server/leases.h"
 #include "server/open_results.h"
 #include "server/project_folder.h"
@@ -42,6 +43,9 @@ struct ProjectState {
   Reservations reservations;
   Rests rests;
   Activity activity;
+  // Of both doors together.
+  JoinLimit new_accounts;
+  JoinLimit new_hosts;
   // What the folder holds, as the file deleter found it last; empty before.
   std::vector<StorageRow> storage;
   std::map<RunKey, TrainingRun> runs;

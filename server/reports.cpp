@@ -126,6 +126,17 @@ void Reports::keep(LiveUnit& live, Result& result,
   }
 }
 
+// What is wrong with a witness's proof of an update that is there, if anything.
+std::optional<std::string> Reports::wrong_proof(
+    const Result& witness, const Hash& update,
+    const ScreenedReport& report) const {
+  auto known = report.witnesses.find(witness.id);
+  if (known != report.witnesses.end()) return known->second;
+  // One that was reported while this payload was being screened.
+  return screen_proof(decode_result_header(witness.header.bytes),
+                      state_.objects.map_checked(update).bytes());
+}
+
 // The payload that they claim is there.
 void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
                                const ScreenedReport& report) {
@@ -134,13 +145,15 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
         witness.update != uploaded.update) {
       continue;
     }
-    auto known = report.witnesses.find(witness.id);
-    // One that was reported while this payload was being screened.
-    std::optional<std::string> wrong =
-        known != report.witnesses.end()
-            ? known->second
-            : screen_proof(decode_result_header(witness.header.bytes),
-                           state_.objects.map_checked(uploaded.update).bytes());
+    std::optional<std::string> wrong;
+    try {
+      wrong = wrong_proof(witness, uploaded.update, report);
+    } catch (const Error& error) {
+      // The payload is damaged: the witness waits on.
+      if (error.kind() != ErrorKind::corrupt) throw;
+      state_.run(live.unit.run).damage = error.what();
+      return;
+    }
     witness.validate_state = ValidateState::init;
     if (wrong) {
       witness.outcome = ResultOutcome::validate_error;

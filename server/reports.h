@@ -48,6 +48,9 @@ class Reports {
  private:
   void screen_payload(const OpenResult& open, ScreenedReport& report) const;
   void keep(LiveUnit& live, Result& result, const ScreenedReport& report);
+  std::optional<std::string> wrong_proof(const Result& witness,
+                                         const Hash& update,
+                                         const ScreenedReport& report) const;
   void settle_witnesses(LiveUnit& live, const Result& uploaded,
                         const ScreenedReport& report);
 

@@ -146,7 +146,7 @@ void Scheduler::resend_lost(const Host& host,
     LiveUnit* live = state_.feeder.find_by_result(id);
     std::vector<ObjectRef> objects = objects_of(*live);
     if (objects.empty()) continue;
-    out.push_back(assignment_of(*live->find(id), std::move(objects)));
+    out.push_back(assignment_of(*live, *live->find(id), std::move(objects)));
     renew_lease(*live, host, id);
     log_debug("result sent again", {{"result", id}, {"host", host.id}});
   }
@@ -254,16 +254,17 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
     state_.leases.grant(result.id, state_.clock.now(), state_.lease_of(host));
   }
   state_.open_results.add(open_result(live, result, host.key));
-  Assignment assignment = assignment_of(result, std::move(objects));
+  Assignment assignment = assignment_of(live, result, std::move(objects));
   // Last: it adds results, and `result` is one of them.
   if (!state_.is_anchor(host.id)) demand_quorum(live);
   return assignment;
 }
 
-Assignment Scheduler::assignment_of(const Result& result,
+Assignment Scheduler::assignment_of(const LiveUnit& live, const Result& result,
                                     std::vector<ObjectRef> objects) const {
-  return {result.id, result.nonce, std::move(objects),
-          state_.lease_of(*state_.hosts.host(result.host)), !result.is_witness};
+  const Seconds lease = state_.lease_of(*state_.hosts.host(result.host));
+  return {result.id, result.nonce,           std::move(objects),
+          lease,     most_time(live, lease), !result.is_witness};
 }
 
 // The unit was made for a proven host, and another has it now.

@@ -77,7 +77,7 @@ class Scheduler {
   void demand_quorum(LiveUnit& live);
   bool is_witness(const LiveUnit& live) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
-  Assignment assignment_of(const Result& result,
+  Assignment assignment_of(const LiveUnit& live, const Result& result,
                            std::vector<ObjectRef> objects) const;
   std::optional<Assignment> send(LiveUnit& live, Result& result,
                                  const Host& host);

@@ -30,6 +30,9 @@ struct Assignment {
   std::vector<ObjectRef> objects;
   // How long the host may be silent before the result goes to another.
   Seconds lease{0};
+  // When it does in any case. Told to those who cannot be told later that they
+  // are too slow.
+  Seconds deadline{0};
   // False: a witness, who reports without sending its update.
   bool upload = true;
 };

@@ -29,7 +29,8 @@ inline constexpr std::size_t kMaxKeyText = 1024;
 
 // Lists. Results: as many as a host may name on the native door.
 inline constexpr std::size_t kMaxResults = 256;
-inline constexpr std::size_t kMaxFiles = 1024;
+// A client cannot name fewer than it has; the marks bound it, too.
+inline constexpr std::size_t kMaxFiles = 4096;
 inline constexpr std::size_t kMaxFilesOfResult = 16;
 inline constexpr std::size_t kMaxMessages = 256;
 inline constexpr std::size_t kMaxPlatforms = 16;

@@ -90,7 +90,6 @@ AccountRoutes::AccountRoutes(
       accounts_(accounts),
       is_tls_(is_tls),
       platforms_(std::move(platforms)),
-      new_accounts_(state_.settings.new_accounts_per_minute, state_.clock),
       lookups_(kLookupsPerMinute, state_.clock) {}
 
 void AccountRoutes::add_routes(Router& router) {
@@ -205,7 +204,7 @@ Response AccountRoutes::add(const std::string& name,
   if (!account.email.empty() && accounts_.with_email(account.email)) {
     return answer(AccountError::email_in_use);  // of two at once
   }
-  if (auto wait = new_accounts_.join(place)) return later(*wait);
+  if (auto wait = state_.new_accounts.join(place)) return later(*wait);
   const std::string given = is_reserved_name(name) ? "" : name;
   return text_response(
       200, kXml,

@@ -43,7 +43,6 @@ class AccountRoutes {
   BoincAccounts& accounts_;
   bool is_tls_;
   std::function<std::vector<std::string>()> platforms_;
-  JoinLimit new_accounts_;
   JoinLimit lookups_;
   JobThread passwords_;  // last: its jobs use the others
 };

@@ -12,10 +12,6 @@
 namespace quorate::boinc {
 namespace {
 
-// Deadlines are the client's affair: when a result goes to another is decided
-// by how long its host is silent.
-constexpr double kLeastDeadline = 6 * 3600;
-constexpr double kDeadlineFactor = 20;
 // A client kills a task that takes so much longer than estimated.
 constexpr double kBoundFactor = 100;
 constexpr double kDiskForPrograms = 256e6;
@@ -117,9 +113,8 @@ void ReplyMaker::add_result(SchedulerReply& reply, const Shipment& shipment,
   result.platform = shipment.version->platform;
   result.version = shipment.version->version;
   result.plan_class = shipment.order.plan_class;
-  result.report_deadline =
-      client_clock +
-      std::max(kLeastDeadline, kDeadlineFactor * operations / shipment.flops);
+  // Clients compute first what is due first, and give up what was not begun.
+  result.report_deadline = client_clock + assignment.deadline.count();
   auto add_output = [&](const std::string& name, const char* open_name,
                         std::uint64_t max_bytes) {
     reply.output_files.push_back(output_file(name, max_bytes, master));

@@ -107,8 +107,7 @@ SchedulerRoute::SchedulerRoute(Project& project, BoincAccounts& accounts,
       is_tls_(is_tls),
       hosts_(state_),
       intake_(project, hosts_),
-      maker_(state_, upload_key),
-      new_hosts_(state_.settings.new_hosts_per_minute, state_.clock) {}
+      maker_(state_, upload_key) {}
 
 void SchedulerRoute::add_routes(Router& router) {
   router.add(
@@ -163,7 +162,7 @@ void SchedulerRoute::identify(const RpcPtr& rpc) {
 Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   Host* host = hosts_.find(user, rpc->request);
   if (host == nullptr) {
-    if (auto wait = new_hosts_.join(rpc->place)) {
+    if (auto wait = state_.new_hosts.join(rpc->place)) {
       refuse(*rpc,
              "Many hosts have come from this address: this one will try "
              "again.");

@@ -16,7 +16,6 @@
 #include "server/boinc/report_intake.h"
 #include "server/http/router.h"
 #include "server/job_thread.h"
-#include "server/join_limit.h"
 #include "server/project.h"
 
 namespace quorate::boinc {
@@ -58,7 +57,6 @@ class SchedulerRoute {
   BoincHosts hosts_;
   ReportIntake intake_;
   ReplyMaker maker_;
-  JoinLimit new_hosts_;
   JobThread screening_;  // last: their jobs use the others
   JobThread replies_;
 };
