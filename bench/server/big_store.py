@@ -1,7 +1,7 @@
 """Stores as large as years of a project make them.
 
-What happened once, over the wire, is copied with other ids. The last is done to
-the file of a server that is stopped.
+What happened once, over the wire, is copied with other ids, in the file of a
+server that is stopped.
 """
 
 import contextlib
@@ -32,8 +32,8 @@ def opened(project):
 def in_haste(store):
     """For a change of gigabytes: without a journal, and without the triggers
     that keep totals. The server brings its journal back."""
-    triggers = store.execute(
-        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    triggers = store.execute("SELECT name, sql FROM sqlite_master "
+                             "WHERE type = 'trigger'").fetchall()
     for order in ("journal_mode = OFF", "synchronous = OFF",
                   "cache_size = -1000000"):
         store.execute(f"PRAGMA {order}").fetchall()
