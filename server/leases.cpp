@@ -4,16 +4,28 @@
 
 namespace quorate {
 
+void Leases::grant(ResultId result, Instant now, Seconds lease) {
+  leases_[result] = {now, now + lease};
+  none_before_ = std::min(none_before_, now + lease);
+}
+
 void Leases::renew(ResultId result, Instant now, Seconds lease, Seconds most) {
   auto found = leases_.find(result);
   if (found == leases_.end()) return;
   found->second.until = std::min(now + lease, found->second.granted + most);
+  none_before_ = std::min(none_before_, found->second.until);
 }
 
 std::vector<ResultId> Leases::take_expired(Instant now) {
   std::vector<ResultId> expired;
+  if (now < none_before_) return expired;
+  none_before_ = Instant::max();
   for (const auto& [result, lease] : leases_) {
-    if (lease.until <= now) expired.push_back(result);
+    if (lease.until <= now) {
+      expired.push_back(result);
+    } else {
+      none_before_ = std::min(none_before_, lease.until);
+    }
   }
   for (ResultId result : expired) leases_.erase(result);
   return expired;

@@ -15,9 +15,7 @@ namespace quorate {
 // Results in progress: lost when the host is silent for too long.
 class Leases {
  public:
-  void grant(ResultId result, Instant now, Seconds lease) {
-    leases_[result] = {now, now + lease};
-  }
+  void grant(ResultId result, Instant now, Seconds lease);
   // The host was heard from. However often: no longer than `most` after the
   // lease was granted.
   void renew(ResultId result, Instant now, Seconds lease, Seconds most);
@@ -31,6 +29,9 @@ class Leases {
     Instant until;
   };
   std::map<ResultId, Lease> leases_;
+  // No lease ends before: asked ten times a second, and with a hundred thousand
+  // leases a look at each takes milliseconds.
+  Instant none_before_ = Instant::max();
 };
 
 // Whose an unsent result is: kept for the host that was drawn for it, or

@@ -6,18 +6,14 @@
 //           assignment, and durable
 //   report  every host asks, uploads, reports, and asks again
 //   assign  every host asks once; prints what it got, for other programs
-#include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/error.h"
+#include "bench/server/tally.h"
 #include "bench/server/volunteers.h"
 
 namespace quorate::bench {
@@ -35,28 +31,12 @@ struct Options {
   std::uint64_t samples = 64;
 };
 
-// Of the server, which is proc(5)'s /proc/PID/stat, fields 14 and 15.
-double processor_seconds(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string stat;
-  std::getline(file, stat);
-  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
-  std::string skipped;
-  for (int field = 3; field < 14; ++field) fields >> skipped;
-  double user = 0;
-  double system = 0;
-  fields >> user >> system;
-  return (user + system) / static_cast<double>(::sysconf(_SC_CLK_TCK));
-}
-
-double now() {
-  return SystemClock().now().time_since_epoch().count();
-}
-
 class Load {
  public:
   explicit Load(const Options& options)
-      : options_(options), http_("127.0.0.1", options.port) {
+      : options_(options),
+        http_("127.0.0.1", options.port),
+        tally_(options.pid) {
     for (std::size_t i = 0; i < options.clients; ++i) http_.connect();
     project_ = fetch_project(http_, 0);
     std::size_t hosts = options.clients * options.hosts_per_client;
@@ -70,13 +50,11 @@ class Load {
 
   void run() {
     std::fprintf(stderr, "%zu hosts enrolled\n", volunteers_.size());
-    double used = options_.pid ? processor_seconds(options_.pid) : 0;
-    began_ = now();
+    tally_.begin();
     for (std::size_t i = 0; i < options_.clients; ++i) start(i);
     http_.run();
-    double seconds = now() - began_;
-    if (options_.pid) used = processor_seconds(options_.pid) - used;
-    if (options_.mode != "assign") print(seconds, used);
+    tally_.end();
+    if (options_.mode != "assign") tally_.print(options_.mode);
   }
 
  private:
@@ -106,10 +84,10 @@ class Load {
 
   void send_timed(std::size_t connection, std::string request,
                   HttpClient::Done done) {
-    double sent = now();
+    double sent = seconds_now();
     http_.send(connection, std::move(request),
                [this, sent, done = std::move(done)](HttpReply reply) {
-                 delays_.push_back(now() - sent);
+                 tally_.add_delay(seconds_now() - sent);
                  if (reply.status != 200) {
                    throw Error(ErrorKind::denied, reply.body);
                  }
@@ -131,7 +109,7 @@ class Load {
             throw Error(ErrorKind::corrupt, "no work: " + reply.body);
           }
           volunteers_[host].holding.push_back(work.assignments[0].result);
-          ++done_;
+          tally_.add_done();
           ask_on(connection, host);
         });
   }
@@ -148,7 +126,7 @@ class Load {
   }
 
   void report_on(std::size_t host) {
-    if (now() - began_ > options_.seconds) return;
+    if (seconds_now() - tally_.began() > options_.seconds) return;
     http_.send(host, work_request(volunteers_[host], 1),
                [this, host](const HttpReply& reply) {
                  auto work = protocol::parse_work_reply(as_bytes(reply.body));
@@ -171,8 +149,8 @@ class Load {
 
   void report(std::size_t host, const Assignment& assignment) {
     const Volunteer& who = volunteers_[host];
-    Bytes body =
-        signed_report(assignment, who, project_, update_, options_.samples);
+    Bytes body = signed_report(assignment, who.host, project_, update_,
+                               options_.samples);
     send_timed(
         host,
         http_request("POST", fmt::format("/v1/results/{}", assignment.result),
@@ -182,25 +160,9 @@ class Load {
           if (!answer.accepted) {
             throw Error(ErrorKind::denied, answer.reason);
           }
-          ++done_;
+          tally_.add_done();
           report_on(host);
         });
-  }
-
-  void print(double seconds, double used) {
-    std::sort(delays_.begin(), delays_.end());
-    auto quantile = [this](double q) {
-      return 1000 * delays_.at(static_cast<std::size_t>(
-                        q * static_cast<double>(delays_.size() - 1)));
-    };
-    std::puts(fmt::format("{{\"mode\":\"{}\",\"done\":{},\"seconds\":{:.3f},"
-                          "\"per_second\":{:.0f},\"p50_ms\":{:.2f},"
-                          "\"p99_ms\":{:.2f},\"server_ms\":{:.3f}}}",
-                          options_.mode, done_, seconds,
-                          static_cast<double>(done_) / seconds, quantile(0.5),
-                          quantile(0.99),
-                          1000 * used / static_cast<double>(done_))
-                  .c_str());
   }
 
   Options options_;
@@ -208,9 +170,7 @@ class Load {
   ProjectId project_;
   std::vector<Volunteer> volunteers_;
   Bytes update_ = zero_update(parse_model("mlp:none", {28, 28, 1}, 10));
-  std::vector<double> delays_;
-  std::uint64_t done_ = 0;
-  double began_ = 0;
+  Tally tally_;
 };
 
 }  // namespace

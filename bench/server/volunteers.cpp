@@ -76,14 +76,14 @@ Bytes zero_update(const ModelSpec& model) {
                           std::vector<float>(parameter_count(model), 0.0F));
 }
 
-Bytes signed_report(const Assignment& assignment, const Volunteer& volunteer,
+Bytes signed_report(const Assignment& assignment, const PrivateKey& host,
                     const ProjectId& project, ByteView update,
                     std::uint64_t samples) {
   ResultHeader header;
   header.result_id = static_cast<std::uint64_t>(assignment.result);
   header.nonce = assignment.nonce;
   header.workunit = assignment.objects.at(0).hash;
-  header.host = volunteer.host.public_key();
+  header.host = host.public_key();
   header.claim.update = sha256(update);
   header.claim.digests = {sha256({})};
   header.claim.samples = samples;
@@ -91,8 +91,7 @@ Bytes signed_report(const Assignment& assignment, const Volunteer& volunteer,
   header.arithmetic = kArithmeticVersion;
   header.proof =
       update_proof(header.nonce, header.host, update, header.claim.digests);
-  return protocol::write_signed_header(
-      sign_header(header, project, volunteer.host));
+  return protocol::write_signed_header(sign_header(header, project, host));
 }
 
 }  // namespace quorate::bench

@@ -34,7 +34,7 @@ Volunteer enrol(HttpClient& http, std::size_t connection,
 Bytes zero_update(const ModelSpec& model);
 
 // The signed report on it for a unit of one step and `samples` samples.
-Bytes signed_report(const Assignment& assignment, const Volunteer& volunteer,
+Bytes signed_report(const Assignment& assignment, const PrivateKey& host,
                     const ProjectId& project, ByteView update,
                     std::uint64_t samples);
 

@@ -87,8 +87,9 @@ void read_fields(const XmlElement& parent, const Field<T> (&fields)[N],
                  T& into) {
   std::size_t counts[N] = {};
   parent.each_child([&](const XmlElement& child) {
+    const std::string_view name = child.name();
     for (std::size_t i = 0; i < N; ++i) {
-      if (fields[i].name != child.name()) continue;
+      if (fields[i].name != name) continue;
       if (++counts[i] > fields[i].most) child.refuse_more_than(fields[i].most);
       fields[i].read(into, child);
       break;

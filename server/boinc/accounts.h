@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "protocol/boinc/signatures.h"
 #include "server/project_state.h"
@@ -37,7 +38,7 @@ class BoincAccounts {
   UploadKey secret_;
   std::map<UserId, BoincAccount> accounts_;
   // By the hash of it: how long a search takes says nothing about it.
-  std::map<Hash, UserId> by_authenticator_;
+  std::unordered_map<Hash, UserId> by_authenticator_;
   std::map<std::string, UserId> by_email_;
 };
 

@@ -9,6 +9,7 @@
 
 #include "protocol/boinc/scheduler_request.h"
 #include "server/boinc/hosts.h"
+#include "server/job_thread.h"
 #include "server/project.h"
 
 namespace quorate::boinc {
@@ -56,6 +57,7 @@ class ReportIntake {
   Daemons& daemons_;
   Uploads& uploads_;
   BoincHosts& hosts_;
+  JobThread removals_;  // last: its jobs use the others
 };
 
 }  // namespace quorate::boinc

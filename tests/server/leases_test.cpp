@@ -25,6 +25,21 @@ TEST_CASE("a lease that is not renewed expires once") {
   CHECK(leases.take_expired(at(30)) == Ids{2});
 }
 
+TEST_CASE("leases expire in any order") {
+  Leases leases;
+  leases.grant(1, at(0), Seconds(100));
+  leases.grant(2, at(0), Seconds(5));
+  leases.grant(3, at(0), Seconds(50));
+  leases.renew(2, at(4), Seconds(30), Seconds(100));
+  leases.renew(3, at(4), Seconds(2), Seconds(100));  // its host is slower now
+  CHECK(leases.take_expired(at(5)).empty());
+  CHECK(leases.take_expired(at(6)) == Ids{3});
+  leases.grant(4, at(6), Seconds(1));
+  CHECK(leases.take_expired(at(40)) == Ids{2, 4});
+  CHECK(leases.take_expired(at(99)).empty());
+  CHECK(leases.take_expired(at(100)) == Ids{1});
+}
+
 TEST_CASE("a lease that is over cannot be renewed") {
   Leases leases;
   leases.grant(1, at(0), Seconds(10));
