@@ -1,7 +1,7 @@
 """The demo with stock BOINC clients (packaging/demo.sh --boinc).
 
-Two clients as Debian has them, a third whose owner put a program that falsifies
-results in the place of ours, and two volunteers with our own client train one
+Two clients as Debian has them, a third whose owner put a program that cheats
+in the place of ours, and two volunteers with our own client train one
 network; every result counts only if another volunteer's agrees.
 """
 
@@ -24,7 +24,7 @@ LEAST_MIXED = 0.25  # of the quorums
 
 class BoincDemo(Demo):
     # Clients come often, and each unit is computed by two volunteers.
-    settings = {**SETTINGS, "boinc_contact": 5, "boinc_lease": 120,
+    settings = {**SETTINGS, "boinc_contact": 5, "boinc_lease": 30,
                 "trust_proven_after": 0, "trust_anchor": "false"}
     roles = ["boinc", "boinc", "boinc-attacker", "slow", "slow"]
     role_text = {
@@ -35,7 +35,7 @@ class BoincDemo(Demo):
     }
     # A BOINC client pays a second or two for each unit: they are longer than
     # in the other demo.
-    training = {"diloco": ("0.1", 12), "vc-asgd": ("0.1", 12)}
+    training = {"diloco": ("0.1", 12), "vc-asgd": ("0.1", 8)}
     default_rule = "vc-asgd"
     network = ("--model", "lenet", "--local-steps", "160")
 

@@ -57,7 +57,7 @@ def expect_found(scene, false):
 
 def test_swarm(stage):
     scene = Scene(stage, *TRAINING, quorum=2, samples=20480, house_workers=1,
-                  trust_ban_after=3)
+                  boinc_lease=30, trust_ban_after=3)
     false = scene.client("false", attach=False)
     for process in train(scene, false):
         process.stop()
