@@ -5,6 +5,9 @@ One volunteer falsifies its results, one is killed with -9 halfway and comes
 back, one is slow; the others are ordinary. Afterwards the ledger is verified,
 the training replayed and the model exported. The last line is "demo: ok ..."
 if everything in the list of promises happened, else "demo: failed ...".
+
+With --boinc, two stock BOINC clients, one that falsifies its results, and two
+volunteers with our own client: see demo_boinc.py.
 """
 
 import argparse
@@ -34,6 +37,7 @@ AWAY_SECONDS = 3
 MOST_SECONDS = 1800
 ATTACK = "scaled"    # 1.5 times the honest update: tests/support/attacker
 LAST_LEAVE_SECONDS = 10
+FALSE_ROLES = ("attacker", "boinc-attacker")
 
 ROLES = ["honest", "attacker", "killed", "slow"]
 ROLE_TEXT = {
@@ -83,12 +87,19 @@ class Volunteer:
 
 
 class Demo:
+    settings = SETTINGS
+    roles = ROLES
+    role_text = ROLE_TEXT
+    training = TRAINING
+    default_rule = "diloco"
+    network = ("--local-steps", str(LOCAL_STEPS))  # for `train create`
+
     def __init__(self, options, folder):
         self.bin = pathlib.Path(options.bin).resolve()
-        self.rule = options.rule
+        self.rule = options.rule or self.default_rule
         self.data = options.data
-        self.learning_rate, epochs = TRAINING.get(self.rule,
-                                                  TRAINING["diloco"])
+        self.learning_rate, epochs = self.training.get(
+            self.rule, self.training["diloco"])
         self.epochs = options.epochs or epochs
         self.folder = folder
         self.extra = folder.with_name(folder.name + "-volunteers")
@@ -97,7 +108,8 @@ class Demo:
         self.address = None  # what volunteers attach to
         self.volunteers = []
         for index in range(options.volunteers):
-            role = ROLES[index] if index < len(ROLES) else "honest"
+            role = (self.roles[index] if index < len(self.roles)
+                    else "honest")
             name = f"{role}-{index + 1}"
             self.volunteers.append(Volunteer(name, role, self.extra / name))
 
@@ -132,7 +144,7 @@ class Demo:
         self.extra.mkdir(parents=True, exist_ok=True)
         settings = self.folder / "quorate.toml"
         text = settings.read_text()
-        for key, value in SETTINGS.items():
+        for key, value in self.settings.items():
             text, count = re.subn(rf"(?m)^{key} = .*$", f"{key} = {value}",
                                   text)
             if count != 1:
@@ -143,8 +155,8 @@ class Demo:
         self.terminal.say(added.splitlines()[0])
         self.quorate("train", "create", RUN, "--dataset", dataset[0],
                      "--rule", self.rule, "--epochs", str(self.epochs),
-                     "--local-steps", str(LOCAL_STEPS), "--quorum", "2",
-                     "--lr", self.learning_rate)
+                     "--quorum", "2", "--lr", self.learning_rate,
+                     *self.network)
 
     def serve(self):
         """Starts the server; it prints what volunteers have to type."""
@@ -249,8 +261,9 @@ class Demo:
         for volunteer in self.volunteers:
             host = self.host_of(volunteer)
             valid, invalid = host.get("valid", 0), host.get("invalid", 0)
-            rows.append((volunteer.name, ROLE_TEXT[volunteer.role], str(valid),
-                         str(invalid), f"{host.get('credit', 0.0):.3f}",
+            rows.append((volunteer.name, self.role_text[volunteer.role],
+                         str(valid), str(invalid),
+                         f"{host.get('credit', 0.0):.3f}",
                          fate(volunteer, host)))
         widths = [max(map(len, column)) for column in zip(*rows)]
         for row in rows:
@@ -267,7 +280,7 @@ class Demo:
         for volunteer in self.volunteers:
             host = self.host_of(volunteer)
             valid, invalid = host.get("valid", 0), host.get("invalid", 0)
-            if volunteer.role == "attacker":
+            if volunteer.role in FALSE_ROLES:
                 yield invalid > 0 and valid == 0, (
                     f"{volunteer.name}: {invalid} false results refused, "
                     f"{valid} accepted")
@@ -350,12 +363,15 @@ def parse_options():
                         "Fashion-MNIST (default: the built-in digits)")
     parser.add_argument("--volunteers", type=int, default=5, metavar="N",
                         help="how many; 1 to 64 (default 5)")
+    parser.add_argument("--boinc", action="store_true",
+                        help="stock BOINC clients beside our own; needs "
+                        "boinc-client")
     parser.add_argument("--dir", help="leave the project here; new or empty "
                         "(default: a temporary folder, removed "
                         "if all went well)")
-    parser.add_argument("--rule", default="diloco",
+    parser.add_argument("--rule",
                         help="how updates combine: diloco (default) or "
-                        "vc-asgd")
+                        "vc-asgd (default with --boinc)")
     parser.add_argument("--epochs", type=int, metavar="E",
                         help="passes over the data (default: by rule)")
     parser.add_argument("--bin", default="build/release/bin",
@@ -364,6 +380,13 @@ def parse_options():
     if not 1 <= options.volunteers <= 64:
         parser.error("--volunteers: expected 1 to 64")
     return options
+
+
+def kind_of_demo(options):
+    if not options.boinc:
+        return Demo
+    from demo_boinc import BoincDemo  # which needs this module
+    return BoincDemo
 
 
 def main():
@@ -375,7 +398,7 @@ def main():
     else:
         temporary = pathlib.Path(tempfile.mkdtemp(prefix="quorate-demo-"))
         folder = temporary / "project"
-    demo = Demo(options, folder)
+    demo = kind_of_demo(options)(options, folder)
     closing, code = "demo: failed: interrupted", 1
     try:
         closing, code = f"demo: ok {demo.play()}", 0
@@ -395,4 +418,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    import demo  # this file, under the name by which demo_boinc knows it
+    sys.exit(demo.main())

@@ -10,15 +10,17 @@ fail() {
   exit 1
 }
 
+packages=()
 for argument in "$@"; do
-  if [[ $argument == -h || $argument == --help ]]; then
-    exec python3 packaging/demo.py --help
-  fi
+  case "$argument" in
+    -h | --help) exec python3 packaging/demo.py --help ;;
+    --boinc) packages=(--boinc) ;;
+  esac
 done
 
-packaging/setup.sh || fail "installing packages"
+packaging/setup.sh "${packages[@]}" || fail "installing packages"
 echo "demo: building (minutes, the first time)"
 cmake --preset release >/dev/null || fail "configuring the build"
-ninja -C build/release quorate quorate-client quorate-worker quorate-attacker ||
-  fail "building"
+ninja -C build/release quorate quorate-client quorate-worker \
+  quorate-attacker quorate-false-worker || fail "building"
 exec python3 packaging/demo.py --bin build/release/bin "$@"

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that building Quorate needs, when they are
 # missing, and nothing else. With --tests also those that the tests need, with
-# --bench those that the benchmarks compare with.
-# Usage: packaging/setup.sh [--tests] [--bench]
+# --bench those that the benchmarks compare with, with --boinc the stock client
+# for packaging/demo.sh --boinc.
+# Usage: packaging/setup.sh [--tests] [--bench] [--boinc]
 set -euo pipefail
 
 build_packages=(
@@ -18,7 +19,7 @@ test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
   python3-numpy git procps curl sqlite3 openssl groff-base faketime
   pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
-  boinc-client # the stock client: tests/pipeline/stock_boinc_test.py
+  boinc-client # the stock client: tests/pipeline/stock_boinc.py
   chromium # the page as a reader sees it: tests/server/dashboard
 )
 bench_packages=(
@@ -74,8 +75,9 @@ main() {
     case "$option" in
       --tests) packages+=("${test_packages[@]}") ;;
       --bench) packages+=("${bench_packages[@]}") ;;
+      --boinc) packages+=(boinc-client) ;;
       *)
-        echo "usage: packaging/setup.sh [--tests] [--bench]" >&2
+        echo "usage: packaging/setup.sh [--tests] [--bench] [--boinc]" >&2
         exit 2
         ;;
     esac

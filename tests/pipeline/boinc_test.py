@@ -10,79 +10,10 @@ the server has not got whole.
 import re
 import shutil
 import subprocess
-import urllib.request
 
-from meddler import Meddler
-from project import Project, Server, Skip, expect, run, wait_for
-from stock_boinc import Setup, StockBoinc
-
-SHORT = ("--model", "mlp:16", "--batch", 32, "--local-steps", 40)
-# A minute for one core.
-LONG = ("--model", "resnet-20", "--batch", 32, "--local-steps", 100)
-
-
-class Scene:
-    """A project with a run, its server, and the proxy before it."""
-
-    def __init__(self, stage, *run_arguments, **settings):
-        self.stage = stage
-        self.project = Project(stage, **{"boinc_contact": 5, "boinc_lease": 60,
-                                         "house_workers": 0, **settings})
-        self.project.add_glyphs(5120)
-        self.project.create_run("--dataset", "glyphs", "--quorum", 1,
-                                *(run_arguments or (*SHORT, "--epochs", 50)))
-        self.server = Server(self.project).start()
-        self.proxy = Meddler(self.server.port)
-        self.master = self.proxy.master
-
-    def key(self, name):
-        """Of a new account."""
-        url = (f"{self.server.url}/boinc/create_account.php?user_name={name}")
-        with urllib.request.urlopen(url, timeout=10) as reply:
-            text = reply.read().decode()
-        found = re.search("<authenticator>([0-9a-f]{32})</", text)
-        expect(found, f"no authenticator in {text}")
-        return found[1]
-
-    def client(self, name="vera", attach=True, **setup):
-        client = StockBoinc(self.stage, name, Setup(**setup)).start()
-        return client.attach(self.master, self.key(name)) if attach else client
-
-    def rows(self, **wanted):
-        """Results with these members."""
-        return [row for row in self.project.results()
-                if all(row[name] == value for name, value in wanted.items())]
-
-    def valid(self):
-        return self.rows(validate_state="valid")
-
-    def wait_for_valid(self, count, seconds=90):
-        wait_for(f"{count} valid results",
-                 lambda: len(self.valid()) >= count, seconds, 0.5)
-
-    def hosts(self):
-        return [host for host in self.project.ask("hosts")
-                if host["door"] == "boinc"]
-
-    def transfers(self, client):
-        """Lets the client try broken transfers again at once; True if there
-        was one."""
-        names = re.findall(r"(?m)^ +name: (\S+)",
-                           client.boinccmd("--get_file_transfers"))
-        for name in names:
-            client.ask("--file_transfer", self.master, name, "retry")
-        return bool(names)
-
-    def wait_with_retries(self, what, condition, client, seconds=90):
-        def retried():
-            if condition():
-                return True
-            self.transfers(client)
-            return False
-        wait_for(what, retried, seconds, 1)
-
-    def close(self):
-        self.proxy.close()
+from boinc_scene import LONG, Scene, expect_counted_once
+from project import Skip, expect, run, wait_for
+from stock_boinc import StockBoinc
 
 
 def sent_names(exchange):
@@ -105,19 +36,6 @@ def is_update_upload(path, body):
     return (path.endswith("file_upload_handler") and
             re.search(rb"<name>r\d+_update</name>", body[:2000]) and
             b"<data>" in body)
-
-
-def expect_counted_once(scene):
-    """Host and ledger count each valid result, and each once."""
-    valid = scene.valid()
-    expect(valid, "no valid result")
-    counted = sum(host["valid"] for host in scene.project.ask("hosts"))
-    expect(counted == len(valid), f"{counted} counted, {len(valid)} valid")
-    entries = [entry["result"] for entry in scene.project.ledger()
-               if entry["kind"] == "result"]
-    expect(len(entries) == len(set(entries)), "an entry of the ledger twice")
-    expect(set(entries) <= {row["id"] for row in valid},
-           "the ledger has what is not valid")
 
 
 def test_thanks(stage):

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import time
+import urllib.request
 
 from project import Failure, Process, Skip, expect, free_port, wait_for
 
@@ -38,6 +39,17 @@ class Setup:
     # Words of env(1) before the program: LD_LIBRARY_PATH=..., or a program
     # that runs it, such as "faketime", "+1h".
     prefix: tuple = ()
+
+
+def new_account(master, name):
+    """The key of a new account at the project with this master URL."""
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with direct.open(f"{master}create_account.php?user_name={name}",
+                     timeout=10) as reply:
+        text = reply.read().decode()
+    found = re.search("<authenticator>([0-9a-f]{32})</", text)
+    expect(found, f"no authenticator in {text}")
+    return found[1]
 
 
 def elements(values):
@@ -151,6 +163,33 @@ class StockBoinc(Process):
             if colon and tasks:
                 tasks[-1][name.strip()] = value.strip()
         return tasks
+
+    def attach_with(self, program, url, key):
+        """Attaches, and puts another program in the place of the one that the
+        project sends before that has computed anything. A client that starts
+        looks at nothing but the file's size."""
+        self.boinccmd("--set_run_mode", "never")
+        self.attach(url, key)
+
+        def is_here():
+            return not self.transfers() and self.programs()
+        wait_for(f"{self.name}: the project's program", is_here, 60, 0.2)
+        self.stop()
+        file = self.programs()[0]
+        launcher = f"#!/bin/sh\nexec '{program}' \"$@\"\n".encode()
+        file.write_bytes(launcher.ljust(file.stat().st_size, b"\n"))
+        self.start()
+        self.boinccmd("--set_run_mode", "always")
+        return self
+
+    def programs(self):
+        """Of workers that projects sent."""
+        return list(self.folder.glob("projects/*/quorate-worker*"))
+
+    def transfers(self):
+        """Names of the files on their way."""
+        return re.findall(r"(?m)^ +name: (\S+)",
+                          self.boinccmd("--get_file_transfers"))
 
     def stop(self, seconds=20):
         """As its manager ends it; returns how long that took."""

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Two stock BOINC clients, a false one and two volunteers with our own client
+train one network under quorum 2.
+
+The model learns, results that came by different doors agree, the false client
+is found and nothing of it gets into the model, and everything counts once.
+"""
+
+import collections
+
+from boinc_scene import Scene, expect_counted_once
+from project import Volunteer, expect, run
+from stock_boinc import new_account
+
+# A unit is a whole shard, the longest that there is.
+TRAINING = ("--model", "lenet", "--local-steps", 160, "--rule", "vc-asgd",
+            "--lr", 0.1, "--epochs", 15)
+LEAST_ACCURACY = 0.9
+LEAST_MIXED = 0.25  # of the quorums: a BOINC and a native host
+
+
+def train(scene, false):
+    """The whole run; returns all clients."""
+    clients = [scene.client(f"boinc-{i + 1}") for i in range(2)]
+    false.attach_with(scene.stage.program("quorate-false-worker"),
+                      scene.master, new_account(scene.master, false.name))
+    # As fast as a BOINC client, which pays a second or two for each unit.
+    natives = [Volunteer(scene.stage, f"native-{i + 1}", "--cpu-percent", 30)
+               for i in range(2)]
+    for volunteer in natives:
+        volunteer.attach(scene.server).start()
+    scene.project.wait_until_finished(300)
+    return [*clients, false, *natives]
+
+
+def quorums(scene):
+    """Of each unit on which volunteers agree: by which doors they came."""
+    doors = {host["id"]: host["door"] for host in scene.project.ask("hosts")}
+    doors_of = collections.defaultdict(list)
+    for row in scene.valid():
+        if doors[row["host"]] != "house":
+            doors_of[row["workunit"]].append(doors[row["host"]])
+    return [set(found) for found in doors_of.values() if len(found) > 1]
+
+
+def expect_found(scene, false):
+    """Every result of the false client is refused, and it is known for it."""
+    host = scene.project.host_of(false)
+    expect(host["valid"] == 0 and host["invalid"] > 0 and
+           host["state"] in ("watched", "banned"), f"the false client: {host}")
+    entries = {entry["result"] for entry in scene.project.ledger()
+               if entry["kind"] == "result"}
+    of_false = {row["id"] for row in scene.rows(host=host["id"])}
+    expect(not entries & of_false, "a false result is in the ledger")
+    return host["invalid"]
+
+
+def test_swarm(stage):
+    scene = Scene(stage, *TRAINING, quorum=2, samples=20480, house_workers=1,
+                  boinc_lease=30, trust_ban_after=3)
+    false = scene.client("false", attach=False)
+    for process in train(scene, false):
+        process.stop()
+    accuracy = scene.project.show_evaluated()["accuracy"]
+    expect(accuracy >= LEAST_ACCURACY, f"accuracy {accuracy}")
+    agreed = quorums(scene)
+    mixed = agreed.count({"boinc", "native"})
+    expect(mixed >= LEAST_MIXED * len(agreed) > 0,
+           f"{mixed} of {len(agreed)} quorums are of both doors")
+    refused = expect_found(scene, false)
+    expect_counted_once(scene)
+    return (f"{mixed} of {len(agreed)} quorums are of both doors, accuracy "
+            f"{100 * accuracy:.1f} %, {refused} false results refused")
+
+
+if __name__ == "__main__":
+    run(__doc__, test_swarm)
