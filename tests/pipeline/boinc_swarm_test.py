@@ -14,21 +14,21 @@ from stock_boinc import new_account
 
 # A unit is a whole shard, the longest that there is.
 TRAINING = ("--model", "lenet", "--local-steps", 160, "--rule", "vc-asgd",
-            "--lr", 0.1, "--epochs", 15)
+            "--lr", 0.1, "--epochs", 12)
 LEAST_ACCURACY = 0.9
 LEAST_MIXED = 0.25  # of the quorums: a BOINC and a native host
 
 
 def train(scene, false):
     """The whole run; returns all clients."""
-    clients = [scene.client(f"boinc-{i + 1}") for i in range(2)]
-    false.attach_with(scene.stage.program("quorate-false-worker"),
-                      scene.master, new_account(scene.master, false.name))
     # As fast as a BOINC client, which pays a second or two for each unit.
     natives = [Volunteer(scene.stage, f"native-{i + 1}", "--cpu-percent", 30)
                for i in range(2)]
     for volunteer in natives:
         volunteer.attach(scene.server).start()
+    clients = [scene.client(f"boinc-{i + 1}") for i in range(2)]
+    false.attach_with(scene.stage.program("quorate-false-worker"),
+                      scene.master, new_account(scene.master, false.name))
     scene.project.wait_until_finished(300)
     return [*clients, false, *natives]
 
@@ -57,7 +57,7 @@ def expect_found(scene, false):
 
 def test_swarm(stage):
     scene = Scene(stage, *TRAINING, quorum=2, samples=20480, house_workers=1,
-                  boinc_lease=30, trust_ban_after=3)
+                  boinc_lease=20, trust_ban_after=3)
     false = scene.client("false", attach=False)
     for process in train(scene, false):
         process.stop()
