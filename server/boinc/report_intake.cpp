@@ -140,9 +140,8 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
 // A client never sends its files again: they stay until it is durable that they
 // are not needed. Removing files may wait for the disk: the writer does not.
 void ReportIntake::forget_later(ResultId id) {
-  writer_.after_commit([this, id] {
-    removals_.post([this, id] { uploads_.forget(id); });
-  });
+  writer_.after_commit(
+      [this, id] { removals_.post([this, id] { uploads_.forget(id); }); });
 }
 
 }  // namespace quorate::boinc
