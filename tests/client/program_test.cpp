@@ -20,8 +20,9 @@ int run(std::vector<std::string> words) {
 
 TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
-  for (const char* command : {"attach", "detach", "run", "status", "pause",
-                              "resume", "prefs", "log", "ui", "receipt", "boinc"}) {
+  for (const char* command :
+       {"attach", "detach", "run", "status", "pause", "resume", "prefs", "log",
+        "ui", "receipt", "boinc"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }
