@@ -110,6 +110,7 @@ void serve(const fs::path& root, const ServeOptions& options) {
   std::uint16_t port =
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
   http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
+  if (boinc_door) boinc_door->start();
   project.start();
   http.start();
   page.start([&http] { return http.counters(); });

@@ -14,8 +14,10 @@ BoincDoor::BoincDoor(Project& project, bool is_tls)
       account_routes_(project, accounts_, is_tls,
                       [this] { return apps_.current()->platforms(); }),
       scheduler_(project, accounts_, apps_, key_, is_tls),
-      upload_(project.uploads(), project.state().open_results, key_) {
-  publish_shipped_worker(project.folder());
+      upload_(project.uploads(), project.state().open_results, key_) {}
+
+void BoincDoor::start() {
+  publish_shipped_worker(project_.folder());
 }
 
 void BoincDoor::add_routes(Router& router) {

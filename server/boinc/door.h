@@ -12,11 +12,13 @@ namespace quorate::boinc {
 
 class BoincDoor {
  public:
-  // Makes the key of upload permissions if there is none, and publishes the
-  // worker that comes with this server.
+  // Makes the key of upload permissions if there is none.
   BoincDoor(Project& project, bool is_tls);
 
   void add_routes(Router& router);
+  // Publishes the worker that comes with this server: once it is sure that the
+  // server starts.
+  void start();
 
  private:
   Project& project_;

@@ -57,6 +57,7 @@ Scene::Scene(std::uint32_t quorum)
   Router routes;
   door_.add_routes(routes);
   port_ = http_.listen({}, std::move(routes));
+  door_.start();
   project_.start();
   http_.start();
 }
