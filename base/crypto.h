@@ -96,6 +96,12 @@ bool verify(const PublicKey& key, ByteView message, const Signature& signature);
 // nobody may predict.
 void fill_secret_random(std::span<std::uint8_t> out);
 std::uint64_t secret_random_u64();
+template <class T>  // a FixedBytes
+T secret_random() {
+  T value;
+  fill_secret_random(value.bytes);
+  return value;
+}
 
 }  // namespace quorate
 

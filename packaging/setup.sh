@@ -25,7 +25,8 @@ test_packages=(
 bench_packages=(
   python3 curl
   nginx-light # downloads: bench/transfer
-  libopenblas-dev libdnnl-dev libeigen3-dev # bench/kernels
+  libopenblas-dev libeigen3-dev # bench/kernels
+  libdnnl-dev ocl-icd-opencl-dev # oneDNN, whose CMake file asks for OpenCL
 )
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -11,8 +11,6 @@ namespace {
 // Long enough that transfers do not matter, short enough to be given up.
 constexpr double kAutoUnitSeconds = 60;
 constexpr std::uint64_t kUnitsPerEpoch = 32;
-// What a device is taken for until it says more: one slow core.
-constexpr double kUnknownSpeed = 5e9;
 // A unit of one step costs others as much in transfers as a whole one: what a
 // host claims to be slower than this only makes it take longer.
 constexpr double kLeastSpeed = 2e8;

@@ -10,6 +10,10 @@
 
 namespace quorate {
 
+// Operations a second that a device is taken for until it says more: one slow
+// core.
+inline constexpr double kUnknownSpeed = 5e9;
+
 // Whole minibatches in one epoch; what is left of a shard is left out.
 std::uint64_t steps_per_epoch(std::span<const ShardEntry> shards,
                               std::uint32_t batch);

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <hwy/targets.h>
 
 #include "base/error.h"
 #include "kernels/cpu/attention.h"
@@ -295,11 +294,29 @@ class CpuBackend final : public Backend {
   HostBuffer apart_;
 };
 
+// The compiler's question, not Highway's: its library would be one more file
+// that every volunteer downloads before the first task.
+bool has(InstructionSet set) {
+#ifdef __x86_64__
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  if (set != InstructionSet::avx512) return has_avx2;
+  return has_avx2 && __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+#else
+  (void)set;
+  return false;
+#endif
+}
+
 }  // namespace
 
 std::string missing_for(InstructionSet set) {
-  std::int64_t wanted = set == InstructionSet::avx512 ? HWY_AVX3 : HWY_AVX2;
-  if ((hwy::SupportedTargets() & wanted) != 0) return {};
+  if (has(set)) return {};
   return set == InstructionSet::avx512
              ? "this processor lacks AVX-512 (F, BW, CD, DQ, VL)"
              : "this processor lacks AVX2 with FMA (Intel Haswell of 2013, AMD "

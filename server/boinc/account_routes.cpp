@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "protocol/boinc/project_config.h"
 #include "protocol/text.h"
+#include "server/answer_from_writer.h"
 #include "server/boinc/urls.h"
 #include "server/http/text.h"
 
@@ -67,12 +68,6 @@ std::string master_page(const std::string& name, const std::string& master) {
       "<p><a href=\"/\">What the project does now</a></p>\n"
       "</main>\n</body>\n</html>\n",
       html(name), scheduler_links(scheduler_url(master)), html(master));
-}
-
-FixedBytes<16> new_salt() {
-  FixedBytes<16> salt;
-  fill_secret_random(salt.bytes);
-  return salt;
 }
 
 // What a client sends for a password is as good as the password.
@@ -156,7 +151,7 @@ void AccountRoutes::check_password(BoincAccount account,
 void AccountRoutes::create(const Request& request, Responder responder) {
   std::string place = place_of(request.remote_address);
   BoincAccount account;
-  account.salt = new_salt();
+  account.salt = secret_random<FixedBytes<16>>();
   // Without address and password the authenticator alone opens the account.
   const bool is_nameless = request.query_value("email_addr").empty() &&
                            request.query_value("passwd_hash").empty();
@@ -188,14 +183,9 @@ void AccountRoutes::create(const Request& request, Responder responder) {
 
 void AccountRoutes::make(const std::string& name, const BoincAccount& account,
                          const std::string& place, Responder responder) {
-  project_.daemons().post([this, name, account, place,
-                           responder = std::move(responder)]() mutable {
-    Response response = add(name, account, place);
-    project_.writer().after_commit([responder = std::move(responder),
-                                    response = std::move(response)]() mutable {
-      responder.send(std::move(response));
-    });
-  });
+  answer_from_writer(
+      project_, std::move(responder),
+      [this, name, account, place] { return add(name, account, place); });
 }
 
 Response AccountRoutes::add(const std::string& name,

@@ -31,10 +31,11 @@ const BoincAccount* BoincAccounts::with_email(const std::string& email) const {
 
 const BoincAccount& BoincAccounts::add(const std::string& name,
                                        BoincAccount account) {
-  PublicKey nobodys;
-  fill_secret_random(nobodys.bytes);
-  account.user =
-      state_.hosts.register_user(nobodys, name, state_.clock.unix_ms()).id;
+  // A key that nobody has.
+  account.user = state_.hosts
+                     .register_user(secret_random<PublicKey>(), name,
+                                    state_.clock.unix_ms())
+                     .id;
   state_.store.insert_boinc_account(account);
   UserId user = account.user;
   keep(std::move(account));

@@ -15,26 +15,18 @@ constexpr std::uint32_t kSaveEvery = 16;
 
 std::string platform_text(const SchedulerRequest& request) {
   constexpr double kGiB = 1 << 30;
-  constexpr std::size_t kMostPlatform = 128;
   return protocol::plain_text(
       fmt::format("{}, {} cores, {:.0f} GiB, BOINC {}.{}.{}",
                   request.platforms.front(), request.host.ncpus,
                   request.host.memory_bytes / kGiB, request.client.major,
                   request.client.minor, request.client.release),
-      kMostPlatform);
+      protocol::kMaxPlatform);
 }
 
 std::string host_name(const SchedulerRequest& request) {
   std::string name =
       protocol::plain_text(request.host.name, protocol::kMaxName);
   return name.empty() ? "BOINC client" : name;
-}
-
-// Until its worker has signed something: a key that nobody has.
-PublicKey nobodys_key() {
-  PublicKey key;
-  fill_secret_random(key.bytes);
-  return key;
 }
 
 }  // namespace
@@ -62,7 +54,8 @@ Host* BoincHosts::find(UserId user, const SchedulerRequest& request) {
 
 Host& BoincHosts::add(UserId user, const SchedulerRequest& request) {
   Host host;
-  host.key = nobodys_key();
+  // Until its worker has signed something: a key that nobody has.
+  host.key = secret_random<PublicKey>();
   host.door = kBoincDoor;
   host.name = host_name(request);
   host.platform = platform_text(request);

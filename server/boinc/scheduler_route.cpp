@@ -1,7 +1,6 @@
 #include "server/boinc/scheduler_route.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "server/boinc/urls.h"
 #include "server/http/text.h"
 #include "server/sealed_tasks.h"
+#include "server/work_generator.h"
 
 namespace quorate::boinc {
 namespace {
@@ -21,8 +21,6 @@ constexpr std::uint64_t kMaxRequest = 1 << 20;
 constexpr Seconds kRequestDelay{5};
 constexpr Seconds kRefused{3600};
 constexpr Seconds kClosing{60};
-// What a processor is taken for until it says more.
-constexpr double kUnknownFlops = 5e9;
 
 }  // namespace
 
@@ -214,7 +212,7 @@ void SchedulerRoute::add_shipments(Rpc& rpc, const Host& host) const {
     const double measured = hosts_.speed(host, order.plan_class);
     const double known = measured > 0 ? measured : order.claimed_flops;
     rpc.shipments.push_back(
-        {order, known > 0 ? known : kUnknownFlops, version, {}});
+        {order, known > 0 ? known : kUnknownSpeed, version, {}});
   }
 }
 

@@ -62,7 +62,8 @@ class Store {
   virtual void commit() = 0;
   virtual void rollback() = 0;
 
-  // Inserts return the new ids in order. Updates replace whole rows by id.
+  // Inserts return the new ids in order. Updates replace whole rows by id, but
+  // for what a unit or a result is made with: its run, object, workunit.
   virtual UserId insert_user(const User& user) = 0;
   virtual void update_users(std::span<const User> users) = 0;
   virtual std::optional<User> user_by_key(const PublicKey& key) = 0;

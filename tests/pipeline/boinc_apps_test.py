@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import shutil
 import stat
 import subprocess
@@ -40,6 +41,7 @@ class Apps:
         self.folder = self.project.folder / "boinc"
         self.key = self.project.folder / "keys/boinc_code_sign.key"
         self.worker = stage.program("quorate-worker")
+        self.linked = stage.program("base_test")  # with libraries of others
 
     def ask(self, *arguments):
         return self.project.ask("boinc", *arguments)
@@ -89,9 +91,17 @@ class Apps:
         return len(manifest["files"])
 
 
-def run_published(apps, version):
-    """As a client does: the program with its libraries in an empty folder."""
-    slot = apps.stage.folder / "slot"
+def library_of(program):
+    """Any shared library that it needs."""
+    done = subprocess.run(["ldd", program], timeout=30, check=True,
+                          capture_output=True, text=True)
+    return re.search(r"=> (/\S+)", done.stdout)[1]
+
+
+def run_published(apps, version, *arguments):
+    """As a client does: the program with its libraries in an empty folder.
+    Returns what it says."""
+    slot = apps.stage.folder / f"slot{version['version']}"
     slot.mkdir()
     for library in version["libraries"]:
         shutil.copy(apps.folder / "files" / library["file"],
@@ -106,10 +116,9 @@ def run_published(apps, version):
     for library in version["libraries"]:
         expect(f"{library['soname']} => {slot}/" in loaded,
                f"{library['soname']} is not loaded from the slot: {loaded}")
-    said = subprocess.run([program, "--list-devices", "--json"],
-                          env=environment, capture_output=True, text=True,
-                          timeout=60, check=True).stdout
-    expect(json.loads(said)["devices"], f"the program says: {said}")
+    return subprocess.run([program, *arguments], env=environment,
+                          capture_output=True, text=True, timeout=60,
+                          check=True).stdout
 
 
 def test_publish(stage):
@@ -122,15 +131,25 @@ def test_publish(stage):
            first["platform"] == "x86_64-pc-linux-gnu" and
            first["devices"] == "cpu, opencl", f"{first}")
     expect(stat.S_IMODE(apps.key.stat().st_mode) == 0o600, "others may sign")
-    run_published(apps, apps.manifest()["versions"][0])
-    second = apps.ask("app", "add", "--devices", "cpu", apps.other_worker())
-    expect(second["version"] == 2 and len(second["files"]) ==
-           len(first["files"]), f"{second}")
+    # Each file more is a second or two more before the first task.
+    expect(len(first["files"]) == 1, f"{first['files']}: expected one file")
+    said = run_published(apps, apps.manifest()["versions"][0],
+                         "--list-devices", "--json")
+    expect(json.loads(said)["devices"], f"the program says: {said}")
+    second = apps.ask("app", "add", "--devices", "cpu", apps.linked)
+    expect(second["version"] == 2 and len(second["files"]) > 1, f"{second}")
+    said = run_published(apps, apps.manifest()["versions"][1], "--version")
+    expect("doctest" in said, f"the program says: {said}")
+    other = apps.stage.folder / "other"
+    other.write_bytes(apps.linked.read_bytes() + b"other")
+    third = apps.ask("app", "add", "--devices", "cpu", other)
     # The libraries are the same files.
+    expect(len(third["files"]) == len(second["files"]), f"{third}")
     count = apps.check_files(apps.key)
-    expect(count == len(first["files"]) + 1, f"{count} files")
+    expect(count == 1 + len(second["files"]) + 1, f"{count} files")
     retired = apps.ask("app", "retire", 1)
-    expect([row["state"] for row in retired] == ["retired", "published"] and
+    expect([row["state"] for row in retired] ==
+           ["retired", "published", "published"] and
            retired == apps.ask("app", "list"), f"{retired}")
     expect(apps.check_files(apps.key) == count, "files have gone")
     text = apps.project.order("boinc", "app", "list")
@@ -198,8 +217,7 @@ def test_refusals(stage):
            "a refused command wrote")
     apps.ask("app", "add", apps.worker)
     before = apps.manifest()
-    published = before["versions"][0]["libraries"][0]
-    shutil.copy(apps.folder / "files" / published["file"], library)
+    shutil.copy(library_of(apps.linked), library)
     apps.refuses(["it is a library"], "app", "add", library)
     apps.refuses(["already published as version 1"], "app", "add",
                  apps.worker)

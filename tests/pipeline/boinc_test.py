@@ -13,7 +13,7 @@ import subprocess
 
 from boinc_scene import LONG, Scene, expect_counted_once
 from project import Skip, expect, run, wait_for
-from stock_boinc import StockBoinc
+from stock_boinc import StockBoinc, new_account
 
 
 def sent_names(exchange):
@@ -41,8 +41,10 @@ def is_update_upload(path, body):
 def test_thanks(stage):
     """Attached, it computes, is thanked and sees its credit."""
     scene = Scene(stage)
+    client = scene.client(attach=False)
+    key = new_account(scene.master, "vera")
     began = stage.seconds()
-    client = scene.client()
+    client.attach(scene.master, key)
     wait_for("a first task", lambda: "Starting task" in client.text(), 60, 0.1)
     first = stage.seconds() - began
     scene.wait_for_valid(3)

@@ -94,13 +94,12 @@ concept HasId = requires(Row& row) {
 
 // The columns' names, each followed by `suffix`, with commas between them.
 template <class Row>
-std::string column_list(std::string_view suffix) {
+std::string column_list(std::string_view suffix, bool with_fixed = true) {
   std::string list;
   Row row;
   Table<Row>::columns(row, [&](std::string_view name, auto&&) {
-    if (!list.empty()) list += ", ";
-    list += name;
-    list += suffix;
+    if (!with_fixed && is_fixed<Row>(name)) return;
+    list += fmt::format("{}{}{}", list.empty() ? "" : ", ", name, suffix);
   });
   return list;
 }
@@ -147,9 +146,11 @@ template <class Row>
 void update(SqliteConnection& connection, const Row& row, std::int64_t id) {
   static const std::string kSql =
       fmt::format("UPDATE {} SET {} WHERE id = ?", Table<Row>::kName,
-                  column_list<Row>(" = ?"));
+                  column_list<Row>(" = ?", false));
   Query query = connection.query(kSql);
-  bind_row(query, row);
+  Table<Row>::columns(row, [&](std::string_view name, const auto& member) {
+    if (!is_fixed<Row>(name)) put(query, member);
+  });
   query.bind(id);
   if (query.run() != 1) {
     throw Error(ErrorKind::corrupt,

@@ -27,9 +27,21 @@ struct LedgerRow {
 };
 
 // Table<Row>: kName; columns(row, column), which calls column(name, member) for
-// all but the row's own id; id(row) where there is one.
+// all but the row's own id; id(row) where there is one; kFixed, columns that
+// never change: an update that named them would write their indexes anew and
+// look up what they refer to.
 template <class Row>
 struct Table;
+
+template <class Row>
+constexpr bool is_fixed(std::string_view column) {
+  if constexpr (requires { Table<Row>::kFixed; }) {
+    for (std::string_view fixed : Table<Row>::kFixed) {
+      if (fixed == column) return true;
+    }
+  }
+  return false;
+}
 
 template <>
 struct Table<User> {
@@ -173,6 +185,7 @@ struct Table<RunCursor> {
 template <>
 struct Table<Workunit> {
   static constexpr std::string_view kName = "workunits";
+  static constexpr std::string_view kFixed[] = {"run", "object"};
   static WorkunitId& id(Workunit& row) { return row.id; }
   template <class Row, class Column>
   static void columns(Row& row, Column&& column) {
@@ -211,6 +224,7 @@ struct Table<SealedTask> {
 template <>
 struct Table<Result> {
   static constexpr std::string_view kName = "results";
+  static constexpr std::string_view kFixed[] = {"workunit", "run"};
   static ResultId& id(Result& row) { return row.id; }
   template <class Row, class Column>
   static void columns(Row& row, Column&& column) {

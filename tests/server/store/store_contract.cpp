@@ -111,9 +111,10 @@ void keeps_workunits(Store& store) {
       store.workunits(run, {.limit = UINT64_MAX, .before_id = units[3].id}),
       {units[1], units[0]}));
 
-  WorkunitId id = units[0].id;
+  const Workunit before = units[0];
   units[0] = sample_workunit(5, run);
-  units[0].id = id;
+  units[0].id = before.id;
+  units[0].object = before.object;  // which never changes
   units[0].state = WorkunitState::failed;
   change(store, [&] {
     Result result = sample_result(1, units[0]);
@@ -189,7 +190,7 @@ void keeps_results(Store& store) {
       same(store.results(run, {.limit = 1, .before_id = all[2].id}), {all[1]}));
 
   ResultId id = all[0].id;
-  all[0] = sample_result(6, units[1]);
+  all[0] = sample_result(6, units[0]);
   all[0].id = id;
   all[0].host = all[1].host;
   all[0].server_state = ServerState::in_progress;
