@@ -35,6 +35,7 @@ void Reservations::keep(ResultId result, HostId host, Instant until) {
   end(result);
   kept_[result] = {host, until};
   by_host_[host].insert(result);
+  if (until != Instant::max()) by_time_.emplace(until, result);
 }
 
 void Reservations::hold(ResultId result, Instant until) {
@@ -51,6 +52,7 @@ void Reservations::end(ResultId result) {
   auto host = by_host_.find(found->second.host);
   host->second.erase(result);
   if (host->second.empty()) by_host_.erase(host);
+  by_time_.erase({found->second.until, result});
   kept_.erase(found);
 }
 
@@ -68,10 +70,15 @@ const std::set<ResultId>& Reservations::kept_for(HostId host) const {
 
 std::vector<Reservations::Expired> Reservations::take_expired(Instant now) {
   std::vector<Expired> expired;
-  for (const auto& [result, kept] : kept_) {
-    if (kept.until <= now) expired.push_back({result, kept.host != kNobody});
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    const ResultId result = by_time_.begin()->second;
+    expired.push_back({result, kept_.at(result).host != kNobody});
+    end(result);
   }
-  for (const Expired& one : expired) end(one.result);
+  // Whose unit is older is drawn for first.
+  std::sort(
+      expired.begin(), expired.end(),
+      [](const Expired& a, const Expired& b) { return a.result < b.result; });
   return expired;
 }
 

@@ -65,6 +65,7 @@ class Reservations {
   };
   std::map<ResultId, Kept> kept_;
   std::map<HostId, std::set<ResultId>> by_host_;
+  std::set<std::pair<Instant, ResultId>> by_time_;  // those that end
 };
 
 }  // namespace quorate

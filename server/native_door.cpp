@@ -273,8 +273,10 @@ void NativeDoor::ask_scheduler(
       daemons.transitioner.on_failed(session->host, failure);
     }
     (daemons.scheduler.*question)(
-        session->host, wanted, [shared](const protocol::WorkReply& reply) {
-          shared->send(json_response(200, protocol::write(reply)));
+        session->host, wanted, [shared](protocol::WorkReply reply) {
+          shared->send_made([reply = std::move(reply)] {
+            return json_response(200, protocol::write(reply));
+          });
         });
   });
 }

@@ -88,11 +88,14 @@ bool Sessions::use_challenge(const std::string& challenge) {
   if (!is_fresh(challenge)) return false;
   std::lock_guard lock(mutex_);
   Instant now = clock_.now();
-  std::erase_if(used_challenges_,
-                [now](const auto& entry) { return entry.second <= now; });
-  return used_challenges_
-      .emplace(*challenge_bytes(challenge), now + kChallengeLife)
-      .second;
+  while (!forget_used_.empty() && forget_used_.front().first <= now) {
+    used_challenges_.erase(forget_used_.front().second);
+    forget_used_.pop_front();
+  }
+  const Hash bytes = *challenge_bytes(challenge);
+  if (!used_challenges_.insert(bytes).second) return false;
+  forget_used_.emplace_back(now + kChallengeLife, bytes);
+  return true;
 }
 
 std::string Sessions::open(const Session& session) {

@@ -6,7 +6,9 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/crypto.h"
@@ -48,7 +50,8 @@ class Sessions {
   const Clock& clock_;
   Hash secret_;
   mutable std::mutex mutex_;
-  std::map<Hash, Instant> used_challenges_;
+  std::set<Hash> used_challenges_;
+  std::deque<std::pair<Instant, Hash>> forget_used_;  // soonest first
   std::map<std::string, Open> sessions_;
   std::map<HostId, std::deque<std::string>> tokens_of_;  // oldest first
 };

@@ -278,6 +278,9 @@ bool Connection::step_answer() {
     // Reads on, to learn when the client goes; what it sends is kept.
     return input_.size() < limits().max_head_bytes && read_more();
   }
+  if (auto* make = std::get_if<std::function<Response()>>(&*answer)) {
+    answer = (*make)();
+  }
   if (auto* response = std::get_if<Response>(&*answer)) {
     std::exchange(exchange_, nullptr)->complete();
     respond(std::move(*response));

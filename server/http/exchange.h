@@ -20,7 +20,7 @@ namespace quorate {
 class Connection;
 
 struct StartEvents {};
-using Answer = std::variant<Response, StartEvents>;
+using Answer = std::variant<Response, std::function<Response()>, StartEvents>;
 
 class Exchange : public std::enable_shared_from_this<Exchange> {
  public:

@@ -58,6 +58,12 @@ void Responder::send(Response response) {
   exchange_.reset();
 }
 
+void Responder::send_made(std::function<Response()> make) {
+  check(exchange_ != nullptr, "a Responder answers once");
+  exchange_->answer(std::move(make));
+  exchange_.reset();
+}
+
 EventStream Responder::start_events() {
   check(exchange_ != nullptr, "a Responder answers once");
   exchange_->answer(StartEvents());

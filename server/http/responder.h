@@ -43,8 +43,11 @@ class Responder {
   Responder& operator=(Responder&& other) noexcept;
   ~Responder();
 
-  // These two use it up.
+  // These three use it up.
   void send(Response response);
+  // `make` is called on the connection's I/O thread, unless it has gone: for
+  // threads that have better to do than to write text. It must not throw.
+  void send_made(std::function<Response()> make);
   EventStream start_events();
 
   // False once the client has gone: an answer would reach nobody. A client

@@ -41,9 +41,33 @@ SqliteStore::SqliteStore(const fs::path& path) : connection_(path) {
   migrate(connection_);
 }
 
-SqliteConnection& SqliteStore::changing() {
+SqliteConnection& SqliteStore::changing_apart() {
   check(connection_.in_transaction(), "a change of the store before begin()");
   return connection_;
+}
+
+SqliteConnection& SqliteStore::changing() {
+  write_waiting();
+  return changing_apart();
+}
+
+SqliteConnection& SqliteStore::reading() {
+  write_waiting();
+  return connection_;
+}
+
+void SqliteStore::write_waiting() {
+  for (const auto& [run, cursor] : std::exchange(waiting_cursors_, {})) {
+    update(connection_, cursor, run);
+  }
+  for (const auto& [id, waiting] : std::exchange(waiting_results_, {})) {
+    if (waiting.is_new) {
+      check(insert(connection_, waiting.result) == id,
+            "SQLite gave a result another id than the next");
+    } else {
+      update(connection_, waiting.result, id);
+    }
+  }
 }
 
 void SqliteStore::begin() {
@@ -51,13 +75,17 @@ void SqliteStore::begin() {
   // Takes the right to write at once: a transaction that asked for it later
   // could fail half way.
   connection_.query("BEGIN IMMEDIATE").run();
+  next_result_ = 0;
 }
 
 void SqliteStore::commit() {
+  write_waiting();
   connection_.query("COMMIT").run();
 }
 
 void SqliteStore::rollback() {
+  waiting_cursors_.clear();
+  waiting_results_.clear();
   // A full disk makes SQLite roll back on its own.
   if (connection_.in_transaction()) connection_.query("ROLLBACK").run();
 }
@@ -71,15 +99,15 @@ void SqliteStore::update_users(std::span<const User> users) {
 }
 
 std::optional<User> SqliteStore::user_by_key(const PublicKey& key) {
-  return select_one<User>(connection_, "WHERE public_key = ?", key);
+  return select_one<User>(reading(), "WHERE public_key = ?", key);
 }
 
 std::optional<User> SqliteStore::user(UserId id) {
-  return select_one<User>(connection_, "WHERE id = ?", id);
+  return select_one<User>(reading(), "WHERE id = ?", id);
 }
 
 std::vector<User> SqliteStore::users() {
-  return select<User>(connection_, "ORDER BY id");
+  return select<User>(reading(), "ORDER BY id");
 }
 
 HostId SqliteStore::insert_host(const Host& host) {
@@ -91,11 +119,11 @@ void SqliteStore::update_hosts(std::span<const Host> hosts) {
 }
 
 std::optional<Host> SqliteStore::host_by_key(const PublicKey& key) {
-  return select_one<Host>(connection_, "WHERE public_key = ?", key);
+  return select_one<Host>(reading(), "WHERE public_key = ?", key);
 }
 
 std::vector<Host> SqliteStore::hosts() {
-  return select<Host>(connection_, "ORDER BY id");
+  return select<Host>(reading(), "ORDER BY id");
 }
 
 void SqliteStore::replace_device_records(
@@ -108,7 +136,7 @@ void SqliteStore::insert_boinc_account(const BoincAccount& account) {
 }
 
 std::vector<BoincAccount> SqliteStore::boinc_accounts() {
-  return select<BoincAccount>(connection_, "ORDER BY user");
+  return select<BoincAccount>(reading(), "ORDER BY user");
 }
 
 void SqliteStore::replace_boinc_hosts(std::span<const BoincHost> hosts) {
@@ -116,15 +144,15 @@ void SqliteStore::replace_boinc_hosts(std::span<const BoincHost> hosts) {
 }
 
 std::vector<BoincHost> SqliteStore::boinc_hosts() {
-  return select<BoincHost>(connection_, "ORDER BY host");
+  return select<BoincHost>(reading(), "ORDER BY host");
 }
 
 std::vector<DeviceRecord> SqliteStore::device_records() {
-  return select<DeviceRecord>(connection_, "ORDER BY host, device");
+  return select<DeviceRecord>(reading(), "ORDER BY host, device");
 }
 
 std::vector<HostShare> SqliteStore::shares_of(HostId host) {
-  return select<HostShare>(connection_, "WHERE host = ? ORDER BY run", host);
+  return select<HostShare>(reading(), "WHERE host = ? ORDER BY run", host);
 }
 
 RunKey SqliteStore::insert_run(const Run& run, const RunCursor& cursor) {
@@ -138,26 +166,27 @@ void SqliteStore::update_run(const Run& run) {
 }
 
 void SqliteStore::update_cursor(RunKey run, const RunCursor& cursor) {
-  update(changing(), cursor, run);
+  changing_apart();
+  waiting_cursors_[run] = cursor;
 }
 
 std::vector<Run> SqliteStore::runs() {
-  return select<Run>(connection_, "ORDER BY id");
+  return select<Run>(reading(), "ORDER BY id");
 }
 
 RunCursor SqliteStore::cursor(RunKey run) {
-  return select_one<RunCursor>(connection_, "WHERE id = ?", run)
+  return select_one<RunCursor>(reading(), "WHERE id = ?", run)
       .value_or(RunCursor{});
 }
 
 RunTotals SqliteStore::totals(RunKey run) {
-  return select_one<RunTotals>(connection_, "WHERE run = ?", run)
+  return select_one<RunTotals>(reading(), "WHERE run = ?", run)
       .value_or(RunTotals{});
 }
 
 std::vector<WorkunitId> SqliteStore::insert_workunits(
     std::span<const Workunit> workunits) {
-  return insert_all(changing(), workunits);
+  return insert_all(changing_apart(), workunits);
 }
 
 void SqliteStore::update_workunits(std::span<const Workunit> workunits) {
@@ -166,30 +195,30 @@ void SqliteStore::update_workunits(std::span<const Workunit> workunits) {
 
 std::vector<Workunit> SqliteStore::live_workunits() {
   return select<Workunit>(
-      connection_,
+      reading(),
       "WHERE id IN (SELECT id FROM workunits WHERE state IN (0, 1) UNION "
       "SELECT workunit FROM results WHERE server_state = 4) ORDER BY id");
 }
 
 std::optional<Workunit> SqliteStore::workunit(WorkunitId id) {
-  return select_one<Workunit>(connection_, "WHERE id = ?", id);
+  return select_one<Workunit>(reading(), "WHERE id = ?", id);
 }
 
 std::vector<Workunit> SqliteStore::workunits(RunKey run, const Page& page) {
-  return select<Workunit>(connection_,
+  return select<Workunit>(reading(),
                           "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
                           run, page.before_id, limit_of(page.limit));
 }
 
 std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
   return select<Workunit>(
-      connection_, "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
+      reading(), "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
 }
 
 std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
                                                   bool unchecked) {
   return select<Workunit>(
-      connection_,
+      reading(),
       "WHERE run = ?1 AND state = 2 AND check_state <= ?3 AND id IN "
       "(SELECT workunit FROM results WHERE host = ?2 AND validate_state = 1) "
       "ORDER BY id",
@@ -197,24 +226,37 @@ std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
 }
 
 void SqliteStore::insert_sealed_tasks(std::span<const SealedTask> tasks) {
-  insert_all(changing(), tasks);
+  insert_all(changing_apart(), tasks);
 }
 
 std::optional<Bytes> SqliteStore::sealed_task(const Hash& object) {
   auto row = select_one<SealedTask>(
-      connection_,
-      "WHERE workunit = (SELECT id FROM workunits WHERE object = ?)", object);
+      reading(), "WHERE workunit = (SELECT id FROM workunits WHERE object = ?)",
+      object);
   if (!row) return std::nullopt;
   return std::move(row->bytes);
 }
 
 std::vector<ResultId> SqliteStore::insert_results(
     std::span<const Result> results) {
-  return insert_all(changing(), results);
+  SqliteConnection& connection = changing_apart();
+  if (next_result_ == 0) {
+    next_result_ =
+        connection.integer("SELECT coalesce(max(id), 0) + 1 FROM results");
+  }
+  std::vector<ResultId> ids;
+  for (const Result& result : results) {
+    ids.push_back(next_result_);
+    waiting_results_[next_result_++] = {result, true};
+  }
+  return ids;
 }
 
 void SqliteStore::update_results(std::span<const Result> results) {
-  update_all(changing(), results);
+  changing_apart();
+  for (const Result& result : results) {
+    waiting_results_[result.id].result = result;
+  }
 }
 
 std::vector<Result> SqliteStore::results_of(
@@ -222,7 +264,7 @@ std::vector<Result> SqliteStore::results_of(
   std::vector<Result> all;
   for (WorkunitId id : workunits) {
     std::vector<Result> some =
-        select<Result>(connection_, "WHERE workunit = ?", id);
+        select<Result>(reading(), "WHERE workunit = ?", id);
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   std::sort(all.begin(), all.end(),
@@ -231,18 +273,18 @@ std::vector<Result> SqliteStore::results_of(
 }
 
 std::optional<Result> SqliteStore::result(ResultId id) {
-  return select_one<Result>(connection_, "WHERE id = ?", id);
+  return select_one<Result>(reading(), "WHERE id = ?", id);
 }
 
 std::vector<Result> SqliteStore::results(RunKey run, const Page& page) {
-  return select<Result>(connection_,
+  return select<Result>(reading(),
                         "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
                         run, page.before_id, limit_of(page.limit));
 }
 
 std::vector<Result> SqliteStore::rejected_results(RunKey run,
                                                   const Page& page) {
-  return select<Result>(connection_,
+  return select<Result>(reading(),
                         "WHERE validate_state = 2 AND run = ? AND id < ? "
                         "ORDER BY id DESC LIMIT ?",
                         run, page.before_id, limit_of(page.limit));
@@ -278,7 +320,7 @@ std::vector<LedgerRecord> SqliteStore::ledger(RunKey run,
                                               std::uint64_t limit) {
   std::vector<LedgerRecord> records;
   for (LedgerRow& row : select<LedgerRow>(
-           connection_, "WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", run,
+           reading(), "WHERE run = ? AND seq >= ? ORDER BY seq LIMIT ?", run,
            limit_of(from_seq), limit_of(limit))) {
     records.push_back(std::move(row.record));
   }
@@ -287,14 +329,14 @@ std::vector<LedgerRecord> SqliteStore::ledger(RunKey run,
 
 std::optional<LedgerRecord> SqliteStore::last_record(RunKey run) {
   auto row = select_one<LedgerRow>(
-      connection_, "WHERE run = ? ORDER BY seq DESC LIMIT 1", run);
+      reading(), "WHERE run = ? ORDER BY seq DESC LIMIT 1", run);
   if (!row) return std::nullopt;
   return std::move(row->record);
 }
 
 std::optional<LedgerRecord> SqliteStore::last_snapshot_record(RunKey run) {
   auto row =
-      select_one<LedgerRow>(connection_,
+      select_one<LedgerRow>(reading(),
                             "WHERE run = ? AND kind IN ('run', 'snapshot') "
                             "ORDER BY seq DESC LIMIT 1",
                             run);
@@ -309,7 +351,7 @@ void SqliteStore::insert_evaluation(const Evaluation& evaluation) {
 }
 
 std::vector<Evaluation> SqliteStore::evaluations(RunKey run) {
-  return select<Evaluation>(connection_, "WHERE run = ? ORDER BY version", run);
+  return select<Evaluation>(reading(), "WHERE run = ? ORDER BY version", run);
 }
 
 void SqliteStore::insert_events(std::span<const Event> events) {
@@ -317,7 +359,7 @@ void SqliteStore::insert_events(std::span<const Event> events) {
 }
 
 std::vector<Event> SqliteStore::events(const Page& page) {
-  return select<Event>(connection_, "WHERE id < ? ORDER BY id DESC LIMIT ?",
+  return select<Event>(reading(), "WHERE id < ? ORDER BY id DESC LIMIT ?",
                        page.before_id, limit_of(page.limit));
 }
 

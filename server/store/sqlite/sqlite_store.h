@@ -80,8 +80,22 @@ class SqliteStore final : public Store {
   // The connection, for a change. A change outside a transaction is a bug: it
   // would be durable on its own, and half of a batch could be.
   SqliteConnection& changing();
+  // The same, for what refers to no result and no cursor.
+  SqliteConnection& changing_apart();
+  // The connection, for a look; what waits is written before.
+  SqliteConnection& reading();
+  void write_waiting();
 
   SqliteConnection connection_;
+  // Of this transaction, not yet in their tables: a result is often made, sent
+  // and judged in one, and a run's cursor moves with each unit.
+  struct WaitingResult {
+    Result result;
+    bool is_new = false;
+  };
+  std::map<ResultId, WaitingResult> waiting_results_;
+  std::map<RunKey, RunCursor> waiting_cursors_;
+  ResultId next_result_ = 0;  // 0: not yet known in this transaction
 };
 
 }  // namespace quorate

@@ -199,7 +199,11 @@ void keeps_results(Store& store) {
   blank.workunit = units[1].id;
   blank.run = run;
   all[1] = blank;
-  change(store, [&] { store.update_results(std::array{all[0], all[1]}); });
+  change(store, [&] {
+    store.update_results(std::array{all[0], all[1]});
+    // A look in the transaction shows them.
+    CHECK(same(store.result(all[0].id).value(), all[0]));
+  });
   CHECK(same(store.results(run, {}), {all[2], all[1], all[0]}));
 }
 

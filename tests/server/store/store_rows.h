@@ -51,12 +51,14 @@ void change(Store& store, Changes&& changes) {
   store.commit();
 }
 
-// Runs `changes` in a transaction that it must make fail.
+// Runs `changes` in a transaction that it must make fail, at the commit at the
+// latest.
 template <class Changes>
 void check_refused(Store& store, Changes&& changes) {
   store.begin();
   try {
     changes();
+    store.commit();
     FAIL_CHECK("was not refused");
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::corrupt);
