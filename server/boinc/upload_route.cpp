@@ -134,7 +134,7 @@ class UploadRoute::Sink final : public BodySink {
   }
 
   UploadReply size_of(const FileSizeQuestion& question) {
-    std::optional<Output> output = output_of(question.name);
+    std::optional<Output> output = output_of(route_.key_, question.name);
     if (!output) return never(question.name + ": no file of this project");
     std::optional<OpenResult> open = route_.open_results_.find(output->result);
     if (!open) return closed(question.name);
@@ -150,7 +150,7 @@ class UploadRoute::Sink final : public BodySink {
   }
 
   State begin(const FileUpload& upload) {
-    std::optional<Output> output = output_of(upload.name);
+    std::optional<Output> output = output_of(route_.key_, upload.name);
     if (!output) {
       return Answered{never(upload.name + ": no file of this project")};
     }

@@ -56,8 +56,8 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(has(files, "|snapshot-"));
   CHECK(has(files, "|unit-"));
   for (const std::string& name : sent_results(reply)) {
-    CHECK(has(files, "|" + name + "_header|"));
-    CHECK(has(files, "|" + name + "_update|"));
+    CHECK(has(files, "|" + name + "_header_"));
+    CHECK(has(files, "|" + name + "_update_"));
     CHECK(scene.result(name).host == id);
   }
   CHECK(scene.host(id).door == kBoincDoor);
