@@ -158,6 +158,17 @@ void HostTable::touch(Host& host, Instant now, Millis wall) {
   }
 }
 
+void HostTable::note_machine(Host& host, const std::string& device,
+                             double speed_flops) {
+  if (!device.empty() && host.device != device) {
+    host.device = device;
+    changed(host.id);
+  }
+  // Goes to the store when the host is next seen: for people, not for
+  // decisions.
+  host.speed_flops = speed_flops;
+}
+
 void HostTable::set_available(HostId id, bool is_available) {
   if (is_available) {
     unavailable_.erase(id);

@@ -28,7 +28,11 @@ class Scheduler {
   // not handled here: see Transitioner::on_failed.
   void request_work(HostId host, const protocol::WorkRequest& request,
                     Answer answer);
-  // The same without work.
+  // For a host that has just asked and has another kind of device: only sends
+  // work. What it should hold was looked at then.
+  void request_more_work(HostId host, const protocol::WorkRequest& request,
+                         Answer answer);
+  // Renews leases and tells what to drop, as above, without work.
   void heartbeat(HostId host, const protocol::WorkRequest& request,
                  Answer answer);
 

@@ -1,6 +1,7 @@
 #include "server/transitioner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,8 +102,9 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   training.look_for_damage_at = done + (done - now) / kLookShare;
 }
 
-void Transitioner::take_back_from(HostId host) {
-  const std::set<ResultId> held = state_.feeder.in_progress(host);
+// None of its reports would count.
+void Transitioner::take_back_from(HostId banned) {
+  const std::set<ResultId> held = state_.feeder.in_progress(banned);
   for (ResultId id : held) {
     LiveUnit& live = *state_.feeder.find_by_result(id);
     take_back(*live.find(id), ResultOutcome::client_error,
@@ -121,6 +123,9 @@ void Transitioner::drop_cancelled() {
 
 void Transitioner::tick() {
   drop_cancelled();
+  for (HostId host : std::exchange(state_.banned_now, {})) {
+    if (state_.is_banned(host)) take_back_from(host);
+  }
   for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     Result* result = live ? live->find(id) : nullptr;

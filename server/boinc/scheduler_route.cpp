@@ -82,12 +82,6 @@ protocol::WorkRequest question_of(const Rpc& rpc) {
   return question;
 }
 
-bool is_held(const protocol::WorkRequest& question, ResultId id) {
-  return std::any_of(
-      question.holding.begin(), question.holding.end(),
-      [id](const protocol::Progress& held) { return held.result == id; });
-}
-
 std::string device_text(const DeviceOrder& order) {
   std::string text = std::string(name_of(order.kind));
   return order.model.empty() ? text : text + ": " + order.model;
@@ -184,8 +178,11 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
 void SchedulerRoute::finish(const RpcPtr& rpc) {
   Host& host = *state_.hosts.host(rpc->host);
   intake_.store(host, rpc->reported);
-  // Also what is unknown or failed: else it is reported for ever.
+  // Also what is unknown or failed: else it is reported for ever. What is on
+  // hold shall be.
   for (const ReportedResult& result : rpc->request.results) {
+    std::optional<ResultId> id = result_of(result.name);
+    if (id && state_.open_results.is_on_hold(*id)) continue;
     rpc->reply.acknowledged.push_back(result.name);
   }
   describe(*rpc, host);
@@ -289,18 +286,17 @@ void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
   auto answer = [this, rpc, &shipment](const protocol::WorkReply& reply) {
     take_answer(rpc, shipment, reply);
   };
-  // What was sent for another processor a moment ago is not lost.
-  if (&shipment != &rpc->shipments.front()) {
-    for (ResultId id : state_.feeder.in_progress(rpc->host)) {
-      if (!is_held(question, id)) question.holding.push_back({id, 0, 0});
-    }
-  }
   question.want =
       std::min<std::uint32_t>(shipment.order.want, protocol::kMaxAssignments);
   question.device = device_text(shipment.order);
   question.speed_flops =
       hosts_.speed(*state_.hosts.host(rpc->host), shipment.order.plan_class);
-  scheduler.request_work(rpc->host, question, answer);
+  // Once is enough to send again what the client lost.
+  if (&shipment == &rpc->shipments.front()) {
+    scheduler.request_work(rpc->host, question, answer);
+  } else {
+    scheduler.request_more_work(rpc->host, question, answer);
+  }
 }
 
 void SchedulerRoute::take_answer(const RpcPtr& rpc, Shipment& shipment,

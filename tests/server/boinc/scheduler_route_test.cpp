@@ -1,5 +1,9 @@
 #include "server/boinc/scheduler_route.h"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -76,6 +80,40 @@ TEST_CASE("results that a client lost are sent again") {
   std::vector<std::string> first = sent_results(client.ask());
   client.request.in_progress.clear();
   CHECK(sent_results(client.ask()) == first);
+}
+
+TEST_CASE("asking for a second device keeps nothing that the client lost") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  Coproc gpu;
+  gpu.type = "intel_gpu";
+  gpu.count = 1;
+  gpu.has_opencl = true;
+  gpu.wish.seconds = 1;
+  client.request.coprocs = {gpu};
+  const std::vector<std::string> lost = sent_results(client.ask());
+  REQUIRE(lost.size() == 4);  // two for each
+  client.request.in_progress.clear();
+  scene.job([&](ProjectState& state) {
+    for (const std::string& name : lost) {
+      state.leases.grant(result_of(name).value(), state.clock.now(),
+                         Seconds(0.3));
+    }
+  });
+  const std::vector<std::string> sent = sent_results(client.ask());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::size_t sent_again = 0;
+  for (const std::string& name : lost) {
+    CAPTURE(name);
+    const Result result = scene.result(name);
+    if (std::find(sent.begin(), sent.end(), name) != sent.end()) {
+      ++sent_again;
+      CHECK(result.server_state == ServerState::in_progress);
+    } else {
+      CHECK(result.outcome == ResultOutcome::no_reply);
+    }
+  }
+  CHECK(sent_again == 2);  // what it wants for the first device
 }
 
 TEST_CASE("a copy of the client's folder becomes another host") {
@@ -336,6 +374,20 @@ TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
   std::string reply = client.ask();
   CHECK(elements(reply, "result_abort").size() == 2);
   CHECK(element(reply, "delete_file_info") == client.request.files.at(0));
+}
+
+TEST_CASE("what is on hold is neither thanked for nor aborted") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  scene.job([](ProjectState& state) {
+    state.open_results.hold(1000);
+    state.open_results.hold(1001);
+  });
+  client.request.in_progress = {{"r1000", ""}};
+  client.reports("r1001");
+  std::string reply = client.ask(false);
+  CHECK(elements(reply, "result_ack").empty());
+  CHECK(elements(reply, "result_abort").empty());
 }
 
 TEST_CASE("a client that trusts an unknown key gets no work") {

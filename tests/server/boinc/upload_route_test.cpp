@@ -321,6 +321,14 @@ TEST_CASE("a result that is over or unknown takes nothing") {
   }
 }
 
+TEST_CASE("a result whose run is not there yet is to come later") {
+  Door door;
+  door.open_results.hold(6);
+  const std::string name = output_name(kKey, {6, OutputKind::update});
+  CHECK(door.post(question(name)).status == 1);
+  CHECK(door.post(File(name, "bytes").request()).status == 1);
+}
+
 TEST_CASE("numbers out of bounds are refused") {
   Door door;
   File past = update();
