@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/credit.h"
 
 namespace quorate {
 namespace {
@@ -199,10 +200,13 @@ std::vector<HostId> HostTable::active_since(Instant since) const {
   return active;
 }
 
-void HostTable::add_credit(HostId id, double credit) {
+void HostTable::add_credit(HostId id, double credit, Millis now) {
   Host& host = hosts_.at(id);
+  User& user = users_.at(host.user_id);
   host.credit += credit;
-  users_.at(host.user_id).credit += credit;
+  host.recent = add_recent(host.recent, credit, now);
+  user.credit += credit;
+  user.recent = add_recent(user.recent, credit, now);
   changed(id);
   dirty_users_.insert(host.user_id);
 }

@@ -65,7 +65,8 @@ class HostTable {
   // Volunteers' hosts heard from since `since`.
   std::vector<HostId> active_since(Instant since) const;
 
-  void add_credit(HostId host, double credit);
+  // Also to its user. Negative: taken back.
+  void add_credit(HostId host, double credit, Millis now);
   // Remembers that a row changed; flush() writes all such rows at once.
   void changed(HostId id) { dirty_hosts_.insert(id); }
   void flush();

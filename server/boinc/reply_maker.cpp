@@ -74,7 +74,7 @@ void ReplyMaker::add(SchedulerReply& reply, const Shipment& shipment,
                      double client_clock) {
   if (shipment.results.empty()) return;
   if (reply.apps.empty()) {
-    reply.apps.push_back({kAppName, state_.settings.name});
+    reply.apps.push_back({kAppName, kFriendlyAppName});
   }
   add_version(reply, app_records(versions, *shipment.version, kAppName,
                                  download_url(master, ""), use_of(shipment)));

@@ -8,7 +8,9 @@
 #include "base/log.h"
 #include "server/boinc/names.h"
 #include "server/boinc/urls.h"
+#include "server/credit.h"
 #include "server/http/text.h"
+#include "server/refusals.h"
 #include "server/sealed_tasks.h"
 #include "server/work_generator.h"
 
@@ -19,7 +21,6 @@ namespace {
 constexpr std::uint64_t kMaxRequest = 1 << 20;
 // As often as a client can make requests at all.
 constexpr Seconds kRequestDelay{5};
-constexpr Seconds kRefused{3600};
 constexpr Seconds kClosing{60};
 
 }  // namespace
@@ -46,7 +47,7 @@ namespace {
 
 void refuse(Rpc& rpc, std::string why) {
   rpc.reply.messages.push_back({std::move(why), true});
-  rpc.reply.request_delay = kRefused;
+  rpc.reply.request_delay = kRefusedRetry;
 }
 
 // A client that trusts another key could not start our programs.
@@ -155,9 +156,7 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   Host* host = hosts_.find(user, rpc->request);
   if (host == nullptr) {
     if (auto wait = state_.new_hosts.join(rpc->place)) {
-      refuse(*rpc,
-             "Many hosts have come from this address: this one will try "
-             "again.");
+      refuse(*rpc, crowded_text("hosts", *wait));
       rpc->reply.request_delay = *wait;
       return nullptr;
     }
@@ -215,14 +214,17 @@ void SchedulerRoute::add_shipments(Rpc& rpc, const Host& host) const {
 
 void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
   constexpr double kMillis = 1e-3;
+  const Millis now = state_.clock.unix_ms();
   const User& user = *state_.hosts.user(host.user_id);
   UserInfo info;
   info.userid = user.id;
   info.name = user.name;
   info.total_credit = user.credit;
+  info.recent_credit = recent_credit(user.recent, now);
   info.created = static_cast<double>(user.created) * kMillis;
   rpc.reply.user = info;
-  rpc.reply.host_credit = HostCredit{host.credit, 0};
+  rpc.reply.host_credit =
+      HostCredit{host.credit, recent_credit(host.recent, now)};
   std::string page = rpc.master.substr(
       0, rpc.master.size() - std::string_view(kMasterPath).size() + 1);
   rpc.reply.gui_urls = {{"Project page", "What the project does now", page}};
@@ -230,8 +232,7 @@ void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
 
 bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {
   if (host.mark == HostMark::banned) {
-    refuse(rpc, "This host is banned from the project: " + host.mark_reason +
-                    ": ask its operator.");
+    refuse(rpc, banned_text(host));
     return false;
   }
   if (!settle_key(rpc) || rpc.request.wants_no_work) return false;

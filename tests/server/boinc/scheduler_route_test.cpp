@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -48,6 +49,8 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(has(reply, "<code_sign_key>"));
   CHECK(sent_results(reply).size() == 2);  // one, and one ahead
   CHECK(elements(reply, "app_version").size() == 1);
+  CHECK(element(element(reply, "app"), "user_friendly_name") ==
+        "Network training");
   CHECK(element(reply, "next_rpc_delay") == "60");
   // Two units of one shard and one snapshot: each file once.
   std::string files;
@@ -72,6 +75,25 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(element(reply, "hostid").empty());
   CHECK(sent_results(reply).empty());
   CHECK(client.request.hostid == id);
+}
+
+TEST_CASE("a client hears what credit it has, in all and of late") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.ask(false);
+  constexpr Millis kWeek = 7 * 86'400'000;
+  scene.job([&](ProjectState& state) {
+    state.hosts.add_credit(client.request.hostid, 700,
+                           state.clock.unix_ms() - kWeek);
+  });
+  std::string reply = client.ask(false);
+  const double recent = 50 * std::log(2.0);
+  for (const char* whose : {"user_", "host_"}) {
+    const std::string name = whose;
+    CHECK(std::stod(element(reply, name + "total_credit")) == 700);
+    CHECK(std::stod(element(reply, name + "expavg_credit")) ==
+          doctest::Approx(recent).epsilon(0.01));
+  }
 }
 
 TEST_CASE("results that a client lost are sent again") {
@@ -269,7 +291,7 @@ TEST_CASE("a host that may not come in is not thanked for what it brings") {
   late.request.allow_multiple_clients = true;
   late.reports("r1");
   std::string reply = late.ask();
-  CHECK(has(reply, "this one will try again"));
+  CHECK(has(reply, "hosts: too many from this address: try again in"));
   CHECK(elements(reply, "result_ack").empty());
 }
 
