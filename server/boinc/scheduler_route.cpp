@@ -112,6 +112,8 @@ void SchedulerRoute::add_routes(Router& router) {
 }
 
 void SchedulerRoute::post(const Request& request, Responder responder) {
+  // Read before it is known who asks: 20 us for what clients send, 6 ms for the
+  // worst that the limits let in; and anybody can have an account.
   auto rpc = std::make_shared<Rpc>(parse_scheduler_request(request.body),
                                    std::move(responder));
   rpc->master = master_url(state_.settings, request, is_tls_);
