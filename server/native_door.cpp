@@ -149,8 +149,9 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
   std::string place = place_of(request.remote_address);
   answer_from_writer(project_, std::move(responder), [this, account, place] {
     if (state_.hosts.user_by_key(account.account) == nullptr) {
-      if (auto wait = state_.new_accounts.join(place))
+      if (auto wait = state_.new_accounts.join(place)) {
         return crowded_response("register account", *wait);
+      }
     }
     const User& user = state_.hosts.register_user(account.account, account.name,
                                                   state_.clock.unix_ms());
@@ -170,8 +171,9 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
   answer_from_writer(project_, std::move(responder), [this, wanted, place] {
     bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
     if (is_new) {
-      if (auto wait = state_.new_hosts.join(place))
+      if (auto wait = state_.new_hosts.join(place)) {
         return crowded_response("register host", *wait);
+      }
     }
     Host host;
     host.key = wanted.host;

@@ -88,8 +88,9 @@ void AccountRoutes::lookup(const Request& request, Responder responder) {
   project_.daemons().post([this, query = std::get<AccountQuery>(query),
                            place = place_of(request.remote_address),
                            responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place))
+    if (auto wait = lookups_.join(place)) {
       return responder.send(crowded_response("accounts", *wait));
+    }
     const BoincAccount* account = accounts_.with_email(query.email);
     if (account == nullptr) {
       return responder.send(answer(AccountError::not_found));
@@ -130,8 +131,9 @@ void AccountRoutes::create(const Request& request, Responder responder) {
   }
   project_.daemons().post([this, query = std::get<AccountQuery>(query), account,
                            place, responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place))
+    if (auto wait = lookups_.join(place)) {
       return responder.send(crowded_response("accounts", *wait));
+    }
     // Who knows the password of the account that there is gets that.
     if (const BoincAccount* known = accounts_.with_email(query.email)) {
       return check_password(*known, query, AccountError::email_in_use,
@@ -159,8 +161,9 @@ Response AccountRoutes::add(const std::string& name,
   if (!account.email.empty() && accounts_.with_email(account.email)) {
     return answer(AccountError::email_in_use);  // of two at once
   }
-  if (auto wait = state_.new_accounts.join(place))
+  if (auto wait = state_.new_accounts.join(place)) {
     return crowded_response("accounts", *wait);
+  }
   const std::string given = is_reserved_name(name) ? "" : name;
   return text_response(
       200, kXml,
