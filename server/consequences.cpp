@@ -167,7 +167,7 @@ void Consequences::set_mark(Host& host, HostMark mark,
   host.mark = mark;
   host.mark_reason = reason;
   state_.hosts.changed(host.id);
-  if (mark == HostMark::banned) state_.banned_now.insert(host.id);
+  if (mark != HostMark::trusted) state_.fallen_now.insert(host.id);
   state_.record(event_of(mark), run, host.id,
                 fmt::format("{}: {}", host.name, reason));
 }

@@ -52,10 +52,6 @@ ProjectState::ProjectState(const ProjectFolder& where,
         runs.emplace(run.key, open_run(run, store, folder)).first->second;
     if (training.is_active()) load(training);
   }
-  // The last process may have died between a ban and that tick.
-  for (const auto& [id, host] : hosts.hosts()) {
-    if (is_banned(id)) banned_now.insert(id);
-  }
   for (auto& [id, live] : feeder.units()) {
     for (const Result& result : live.results) {
       if (result.outcome == ResultOutcome::success &&
@@ -69,6 +65,8 @@ ProjectState::ProjectState(const ProjectFolder& where,
       open_results.add(open_result(live, result, host.key));
       if (result.server_state != ServerState::in_progress) continue;
       leases.grant(result.id, clock.now(), lease_of(host));
+      // The last process may have died before that tick.
+      fallen_now.insert(host.id);
     }
   }
 }

@@ -50,9 +50,10 @@ struct ProjectState {
   // What the folder holds, as the file deleter found it last; empty before.
   std::vector<StorageRow> storage;
   std::map<RunKey, TrainingRun> runs;
-  // Whose results in progress the transitioner takes back at its next tick: one
-  // of them may be of the unit that is being judged.
-  std::set<HostId> banned_now;
+  // Hosts that have lost trust: at its next tick the transitioner gives to
+  // others what they have. Not before, for it may be of the unit that is being
+  // judged.
+  std::set<HostId> fallen_now;
   // The host that stands for the server's own workers.
   HostId house_host = 0;
   // Which daemons run by themselves, once a server runs; not in one command.

@@ -273,7 +273,6 @@ Assignment Scheduler::assignment_of(const LiveUnit& live, const Result& result,
           lease,     most_time(live, lease), !result.is_witness};
 }
 
-// The unit was made for a proven host, and another has it now.
 void Scheduler::demand_quorum(LiveUnit& live) {
   const std::uint32_t quorum = state_.run(live.unit.run).run.quorum;
   if (live.unit.min_quorum >= quorum) return;

@@ -53,6 +53,10 @@ class Scheduler {
   // anchor, one whose host is proven.
   bool has_volunteer_for(const LiveUnit& live, bool anchor = false) const;
 
+  // The unit was made for a proven host, and another has it now: it gets as
+  // many results as the run wants.
+  void demand_quorum(LiveUnit& live);
+
   // There may be work now for hosts that wait.
   void wake() { is_awake_ = true; }
   // Serves hosts that wait: call at the end of a batch of changes.
@@ -78,7 +82,6 @@ class Scheduler {
   bool may_take_again(const LiveUnit& live, const Host& host,
                       const protocol::WorkRequest& request) const;
   LiveUnit* make_unit(const Host& host, double speed_flops);
-  void demand_quorum(LiveUnit& live);
   bool is_witness(const LiveUnit& live) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const LiveUnit& live, const Result& result,
