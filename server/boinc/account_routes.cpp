@@ -27,12 +27,6 @@ std::variant<AccountQuery, AccountError> query_of(const Request& request) {
                             request.query_value("user_name"));
 }
 
-FixedBytes<16> new_salt() {
-  FixedBytes<16> salt;
-  fill_secret_random(salt.bytes);
-  return salt;
-}
-
 // What a client sends for a password is as good as the password.
 Hash password_hash(const AccountQuery& query, const FixedBytes<16>& salt) {
   return slow_hash(query.password_hash.view(), salt.view());
