@@ -143,12 +143,12 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   open_sqlite_store(path);
   Bytes before = read_file(path);
   REQUIRE(before.at(kVersionOffset + 3) == 10);
-  before[kVersionOffset + 2] = 1;  // version 265
+  before[kVersionOffset + 2] = 1;  // version 266
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("265") != std::string::npos);
+  CHECK(std::string(error.what()).find("266") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
