@@ -144,7 +144,7 @@ void Consequences::revoked(const Workunit& unit) {
 // It had been valid: no longer, and its credit is taken back.
 void Consequences::withdraw(Result result, const std::string& reason) {
   Host& host = *state_.hosts.host(result.host);
-  state_.hosts.add_credit(host.id, -result.credit);
+  state_.hosts.add_credit(host.id, -result.credit, state_.clock.unix_ms());
   --host.valid;
   result.credit = 0;
   make_invalid(std::move(result), reason);
@@ -167,6 +167,7 @@ void Consequences::set_mark(Host& host, HostMark mark,
   host.mark = mark;
   host.mark_reason = reason;
   state_.hosts.changed(host.id);
+  if (mark != HostMark::trusted) state_.fallen_now.insert(host.id);
   state_.record(event_of(mark), run, host.id,
                 fmt::format("{}: {}", host.name, reason));
 }

@@ -41,7 +41,8 @@ void remove_files(const protocol::ComputeRequest& request) {
 
 }  // namespace
 
-Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
+Daemons::Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
+                 const Roles& roles)
     : maker(state),
       scheduler(state, maker, writer),
       validation(state),
@@ -52,7 +53,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, const Roles& roles)
       reports(state, validation, transitioner),
       reviser(state, writer, assimilator,
               [this](Job job) { post(std::move(job)); }),
-      file_deleter(state, writer),
+      file_deleter(state, writer, uploads),
       state_(state),
       writer_(writer),
       roles_(roles) {

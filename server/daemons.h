@@ -20,7 +20,8 @@ namespace quorate {
 
 class Daemons {
  public:
-  Daemons(ProjectState& state, Writer& writer, const Roles& roles);
+  Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
+          const Roles& roles);
 
   // Starts house workers and the clockwork; before that nothing happens by
   // itself.

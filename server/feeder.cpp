@@ -26,6 +26,11 @@ OpenResult open_result(const LiveUnit& live, const Result& result,
   return open;
 }
 
+bool may_report(const Result& result) {
+  return result.server_state == ServerState::in_progress ||
+         result.outcome == ResultOutcome::no_reply;
+}
+
 void Feeder::load(RunKey run, const ObjectReader& objects) {
   std::vector<LiveUnit> live;
   for (Workunit& unit : store_.live_workunits()) {

@@ -29,6 +29,10 @@ struct LiveUnit {
 OpenResult open_result(const LiveUnit& live, const Result& result,
                        const PublicKey& host);
 
+// Whether its host may report it yet: it is in progress, or late: its lease ran
+// out, and it is judged all the same.
+bool may_report(const Result& result);
+
 class Feeder {
  public:
   explicit Feeder(Store& store) : store_(store) {}

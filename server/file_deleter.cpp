@@ -53,8 +53,8 @@ std::optional<FileLock> right_to_remove(const ProjectFolder& folder) {
   return lock_if_free(folder.backup_lock());
 }
 
-FileDeleter::FileDeleter(ProjectState& state, Writer& writer)
-    : state_(state), writer_(writer) {}
+FileDeleter::FileDeleter(ProjectState& state, Writer& writer, Uploads& uploads)
+    : state_(state), writer_(writer), uploads_(uploads) {}
 
 FileDeleter::~FileDeleter() {
   stop();
@@ -92,6 +92,7 @@ void FileDeleter::expect_going_on() const {
 }
 
 void FileDeleter::sweep() {
+  drop_uploads();
   const fs::file_time_type began = state_.objects.now();
   // Who adds a data set names its shards when all are there.
   const bool may_remove =
@@ -122,6 +123,17 @@ void FileDeleter::sweep() {
   names.reset();  // while it reads, the store's log can only grow
   remove(doomed, storage);
   writer_.run([&] { state_.storage = storage.rows(); });
+}
+
+// A result that is closed stays so, once that is durable: as it is when run()
+// returns. Had the server died before, its client would not send it again.
+void FileDeleter::drop_uploads() {
+  std::set<ResultId> left = uploads_.results();
+  writer_.run([&] {
+    std::erase_if(
+        left, [&](ResultId id) { return !state_.open_results.is_closed(id); });
+  });
+  for (ResultId id : left) uploads_.forget(id);
 }
 
 bool FileDeleter::has_clock_jumped(fs::file_time_type now) {

@@ -1,4 +1,5 @@
-// Removes objects that nothing needs any more. Two ways:
+// Removes objects that nothing needs any more, and what is left of uploads when
+// their results are closed. Objects in two ways:
 //
 // Old snapshots, as soon as a newer version is published: each version that was
 // a base has one, and the ledger names only the published ones.
@@ -38,6 +39,7 @@
 #include "server/object_uses.h"
 #include "server/project_state.h"
 #include "server/storage.h"
+#include "server/upload.h"
 #include "server/writer.h"
 
 namespace quorate {
@@ -57,7 +59,7 @@ std::optional<FileLock> right_to_remove(const ProjectFolder& folder);
 
 class FileDeleter {
  public:
-  FileDeleter(ProjectState& state, Writer& writer);
+  FileDeleter(ProjectState& state, Writer& writer, Uploads& uploads);
   ~FileDeleter();
 
   void start();
@@ -77,6 +79,7 @@ class FileDeleter {
     fs::file_time_type limit;  // unless it was used since
   };
 
+  void drop_uploads();
   void give_up_updates();
   std::vector<std::pair<Hash, ObjectUse>> names_in_memory() const;
   bool has_clock_jumped(fs::file_time_type now);
@@ -85,6 +88,7 @@ class FileDeleter {
 
   ProjectState& state_;
   Writer& writer_;
+  Uploads& uploads_;
   std::unique_ptr<JobThread> thread_;
   std::atomic<bool> is_stopping_{false};
   bool is_busy_ = false;

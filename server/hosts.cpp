@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/credit.h"
 
 namespace quorate {
 namespace {
@@ -158,6 +159,17 @@ void HostTable::touch(Host& host, Instant now, Millis wall) {
   }
 }
 
+void HostTable::note_machine(Host& host, const std::string& device,
+                             double speed_flops) {
+  if (!device.empty() && host.device != device) {
+    host.device = device;
+    changed(host.id);
+  }
+  // Goes to the store when the host is next seen: for people, not for
+  // decisions.
+  host.speed_flops = speed_flops;
+}
+
 void HostTable::set_available(HostId id, bool is_available) {
   if (is_available) {
     unavailable_.erase(id);
@@ -188,10 +200,13 @@ std::vector<HostId> HostTable::active_since(Instant since) const {
   return active;
 }
 
-void HostTable::add_credit(HostId id, double credit) {
+void HostTable::add_credit(HostId id, double credit, Millis now) {
   Host& host = hosts_.at(id);
+  User& user = users_.at(host.user_id);
   host.credit += credit;
-  users_.at(host.user_id).credit += credit;
+  host.recent = add_recent(host.recent, credit, now);
+  user.credit += credit;
+  user.recent = add_recent(user.recent, credit, now);
   changed(id);
   dirty_users_.insert(host.user_id);
 }

@@ -50,6 +50,8 @@ class HostTable {
 
   // Marks that the host was heard from.
   void touch(Host& host, Instant now, Millis wall);
+  // What it asks for work with. device: empty if it does not say.
+  void note_machine(Host& host, const std::string& device, double speed_flops);
   // The block of addresses that it last asked from (see server/http/text);
   // empty: unknown, or one that says nothing.
   void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
@@ -63,7 +65,8 @@ class HostTable {
   // Volunteers' hosts heard from since `since`.
   std::vector<HostId> active_since(Instant since) const;
 
-  void add_credit(HostId host, double credit);
+  // Also to its user. Negative: taken back.
+  void add_credit(HostId host, double credit, Millis now);
   // Remembers that a row changed; flush() writes all such rows at once.
   void changed(HostId id) { dirty_hosts_.insert(id); }
   void flush();

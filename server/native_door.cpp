@@ -1,7 +1,6 @@
 #include "server/native_door.h"
 
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "server/native_upload.h"
 #include "server/needed_objects.h"
 #include "server/receipts.h"
+#include "server/refusals.h"
 #include "server/standing.h"
 
 namespace quorate {
@@ -64,23 +64,9 @@ Response no_object_response(const Hash& hash, NoObject why) {
                             "bring it back");
 }
 
-// How long a banned host waits before it asks whether it was pardoned.
-constexpr Seconds kBannedRetry{3600};
-
 Response banned_response(const Host& host) {
-  return error_response(403, ErrorKind::denied,
-                        "this host is banned from the project: " +
-                            host.mark_reason + ": ask its operator",
-                        kBannedRetry);
-}
-
-Response later(const char* what, Seconds wait) {
-  return error_response(
-      429, ErrorKind::unavailable,
-      fmt::format("register {}: many have come from this address: try again "
-                  "in {:.0f} s",
-                  what, std::ceil(wait.count())),
-      wait);
+  return error_response(403, ErrorKind::denied, banned_text(host),
+                        kRefusedRetry);
 }
 
 Error stale_challenge() {
@@ -147,6 +133,12 @@ std::optional<OpenResult> NativeDoor::open_result(
   return open;
 }
 
+Response NativeDoor::not_open_response(const Request& request) const {
+  std::optional<ResultId> id = result_id(request);
+  if (!id || !state_.open_results.is_on_hold(*id)) return closed_response();
+  return error_response(ErrorKind::unavailable, on_hold(*id).what());
+}
+
 void NativeDoor::post_account(const Request& request, Responder responder) {
   auto account = protocol::parse_account_request(request.body);
   if (!verify(account.account, account_message(state_.keys.id, account),
@@ -157,8 +149,9 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
   std::string place = place_of(request.remote_address);
   answer_from_writer(project_, std::move(responder), [this, account, place] {
     if (state_.hosts.user_by_key(account.account) == nullptr) {
-      if (auto wait = state_.new_accounts.join(place))
-        return later("account", *wait);
+      if (auto wait = state_.new_accounts.join(place)) {
+        return crowded_response("register account", *wait);
+      }
     }
     const User& user = state_.hosts.register_user(account.account, account.name,
                                                   state_.clock.unix_ms());
@@ -178,7 +171,9 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
   answer_from_writer(project_, std::move(responder), [this, wanted, place] {
     bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
     if (is_new) {
-      if (auto wait = state_.new_hosts.join(place)) return later("host", *wait);
+      if (auto wait = state_.new_hosts.join(place)) {
+        return crowded_response("register host", *wait);
+      }
     }
     Host host;
     host.key = wanted.host;
@@ -293,7 +288,7 @@ void NativeDoor::head_update(const Request& request, Responder responder) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
   std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) return responder.send(closed_response());
+  if (!open) return responder.send(not_open_response(request));
   Response response;
   response.headers.emplace_back("Upload-Offset",
                                 std::to_string(uploads_.offset(*open)));
@@ -305,7 +300,7 @@ std::variant<std::unique_ptr<BodySink>, Response> NativeDoor::put_update(
   std::optional<Session> session = session_of(request);
   if (!session) return new_session_response();
   std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) return closed_response();
+  if (!open) return not_open_response(request);
   return open_native_upload(uploads_, *open, request);
 }
 

@@ -45,6 +45,8 @@ class NativeDoor {
   // The result that the path names, if this session's host has it in progress.
   std::optional<OpenResult> open_result(const Request& request,
                                         const Session& session) const;
+  // Why it has not.
+  Response not_open_response(const Request& request) const;
 
   Project& project_;
   ProjectState& state_;

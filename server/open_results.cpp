@@ -38,6 +38,21 @@ std::optional<OpenResult> OpenResults::find(ResultId id) const {
   return found->second;
 }
 
+void OpenResults::hold(ResultId id) {
+  std::lock_guard lock(mutex_);
+  on_hold_.emplace(id, Hash{});
+}
+
+bool OpenResults::is_on_hold(ResultId id) const {
+  std::lock_guard lock(mutex_);
+  return on_hold_.contains(id);
+}
+
+bool OpenResults::is_closed(ResultId id) const {
+  std::lock_guard lock(mutex_);
+  return !results_.contains(id) && !on_hold_.contains(id);
+}
+
 void OpenResults::set_host_key(ResultId id, const PublicKey& key) {
   std::lock_guard lock(mutex_);
   auto found = results_.find(id);
@@ -47,6 +62,9 @@ void OpenResults::set_host_key(ResultId id, const PublicKey& key) {
 void OpenResults::set_uploaded(ResultId id, const Hash& update,
                                std::uint64_t size) {
   std::lock_guard lock(mutex_);
+  if (auto held = on_hold_.find(id); held != on_hold_.end()) {
+    held->second = update;
+  }
   auto found = results_.find(id);
   if (found == results_.end() || !found->second.uploaded.is_zero()) return;
   found->second.uploaded = update;
@@ -58,6 +76,9 @@ std::vector<Hash> OpenResults::uploaded() const {
   std::vector<Hash> payloads;
   for (const auto& [id, result] : results_) {
     if (!result.uploaded.is_zero()) payloads.push_back(result.uploaded);
+  }
+  for (const auto& [id, payload] : on_hold_) {
+    if (!payload.is_zero()) payloads.push_back(payload);
   }
   return payloads;
 }

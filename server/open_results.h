@@ -43,6 +43,13 @@ class OpenResults {
   // Whether a result in progress needs this object: its sealed workunit, its
   // snapshot or its shard.
   bool names(const Hash& object) const;
+  // Still to be reported, of a run that is not loaded: nothing can be taken of
+  // it until the server starts with the run, and until then nothing of it may
+  // be lost. find() does not know it.
+  void hold(ResultId id);
+  bool is_on_hold(ResultId id) const;
+  // Neither open nor on hold.
+  bool is_closed(ResultId id) const;
   // Its host signs with another key than when it was sent.
   void set_host_key(ResultId id, const PublicKey& key);
   // The first payload of a result stays its payload.
@@ -60,6 +67,7 @@ class OpenResults {
 
   mutable std::mutex mutex_;
   std::map<ResultId, OpenResult> results_;
+  std::map<ResultId, Hash> on_hold_;  // with their payload
   std::unordered_map<Hash, int> uses_;
   std::unordered_map<Hash, std::vector<WaitingWitness>> witnesses_;
 };

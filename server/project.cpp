@@ -18,10 +18,11 @@ Project::Project(const fs::path& root, const ServerSettings& settings,
                                             *store_, objects_)),
       writer_(std::make_unique<Writer>(*store_, clock_, std::move(on_fatal),
                                        [this] { objects_.sync(); })),
-      daemons_(std::make_unique<Daemons>(*state_, *writer_, roles)),
       uploads_(std::make_unique<Uploads>(folder_.uploads(),
                                          settings_.disk_reserve_mb << 20,
-                                         state_->open_results, objects_)) {}
+                                         state_->open_results, objects_)),
+      daemons_(std::make_unique<Daemons>(*state_, *writer_, *uploads_, roles)) {
+}
 
 Project::~Project() {
   stop();

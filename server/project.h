@@ -47,8 +47,8 @@ class Project {
   ObjectStore objects_;
   std::unique_ptr<ProjectState> state_;
   std::unique_ptr<Writer> writer_;
-  std::unique_ptr<Daemons> daemons_;
   std::unique_ptr<Uploads> uploads_;
+  std::unique_ptr<Daemons> daemons_;
 };
 
 }  // namespace quorate

@@ -60,10 +60,13 @@ ProjectState::ProjectState(const ProjectFolder& where,
             live.unit.object,
             {result.id, decode_result_header(result.header.bytes)});
       }
-      if (result.server_state != ServerState::in_progress) continue;
+      if (!may_report(result)) continue;
       const Host& host = *hosts.host(result.host);
-      leases.grant(result.id, clock.now(), lease_of(host));
       open_results.add(open_result(live, result, host.key));
+      if (result.server_state != ServerState::in_progress) continue;
+      leases.grant(result.id, clock.now(), lease_of(host));
+      // The last process may have died before that tick.
+      fallen_now.insert(host.id);
     }
   }
 }
@@ -87,6 +90,17 @@ void ProjectState::load(TrainingRun& training) {
         fmt::format("{}, then start the server again", error.what());
     log_error("run_not_loaded",
               {{"run", training.run.name}, {"why", training.run.state_reason}});
+    hold_results(training.run.key);
+  }
+}
+
+void ProjectState::hold_results(RunKey run) {
+  std::vector<WorkunitId> units;
+  for (const Workunit& unit : store.live_workunits()) {
+    if (unit.run == run) units.push_back(unit.id);
+  }
+  for (const Result& result : store.results_of(units)) {
+    if (may_report(result)) open_results.hold(result.id);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 #include "server/activity.h"
 #include "server/feeder.h"
@@ -49,6 +50,10 @@ struct ProjectState {
   // What the folder holds, as the file deleter found it last; empty before.
   std::vector<StorageRow> storage;
   std::map<RunKey, TrainingRun> runs;
+  // Hosts that have lost trust: at its next tick the transitioner gives to
+  // others what they have. Not before, for it may be of the unit that is being
+  // judged.
+  std::set<HostId> fallen_now;
   // The host that stands for the server's own workers.
   HostId house_host = 0;
   // Which daemons run by themselves, once a server runs; not in one command.
@@ -87,6 +92,8 @@ struct ProjectState {
   // Model and live units of a run that goes on; a run with damaged objects
   // shows as paused and is left alone, so that the others can go on.
   void load(TrainingRun& training);
+  // What hosts have of a run that cannot be loaded waits for it.
+  void hold_results(RunKey run);
   // Writes an event that people can read later; logs it too.
   void record(const std::string& kind, RunKey run, HostId host,
               const std::string& text);

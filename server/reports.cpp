@@ -9,12 +9,6 @@ namespace quorate {
 
 namespace {
 
-// In progress, or late: its lease ran out, and it is judged all the same.
-bool may_report(const Result& result) {
-  return result.server_state == ServerState::in_progress ||
-         result.outcome == ResultOutcome::no_reply;
-}
-
 // Its claim's update was received, or it was found in the store.
 bool has_payload(const Result& result) {
   return result.outcome == ResultOutcome::success &&
@@ -31,6 +25,13 @@ bool is_update_of(ObjectStore& objects, const TrainingTask& task,
 }
 
 }  // namespace
+
+Error on_hold(ResultId id) {
+  return Error(ErrorKind::unavailable,
+               fmt::format("result {}: the server cannot take it before its "
+                           "operator has mended its run: try again later",
+                           id));
+}
 
 ScreenedReport Reports::screen(const OpenResult& open,
                                const SignedHeader& signed_header) const {
@@ -166,6 +167,7 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
 
 protocol::ReportReply Reports::repeat(HostId host, ResultId id,
                                       const SignedHeader& header) const {
+  if (state_.open_results.is_on_hold(id)) throw on_hold(id);
   std::optional<Result> old = state_.store.result(id);
   if (!old || old->host != host) {
     throw Error(

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error.h"
 #include "protocol/native/messages.h"
 #include "server/project_state.h"
 #include "server/transitioner.h"
@@ -27,6 +28,9 @@ struct ScreenedReport {
   std::map<ResultId, std::optional<std::string>> witnesses;
 };
 
+// What a host hears of a result that is on hold: see OpenResults.
+Error on_hold(ResultId id);
+
 class Reports {
  public:
   Reports(ProjectState& state, Validation& validation,
@@ -41,7 +45,8 @@ class Reports {
   // count; a host may report a result again and gets the same answer.
   protocol::ReportReply store(HostId host, ResultId id,
                               const ScreenedReport& report);
-  // For a result that is not in progress: what was answered before, or denied.
+  // For a result that is not in progress: what was answered before. Throws
+  // denied, or unavailable for one that is on hold.
   protocol::ReportReply repeat(HostId host, ResultId id,
                                const SignedHeader& signed_header) const;
 

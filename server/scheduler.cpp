@@ -67,13 +67,7 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
     waiting_.erase(earlier);
   }
   Host& host = *state_.hosts.host(id);
-  if (!request.device.empty() && host.device != request.device) {
-    host.device = request.device;
-    state_.hosts.changed(id);
-  }
-  // Goes to the store when the host is next seen: for people, not for
-  // decisions.
-  host.speed_flops = request.speed_flops;
+  state_.hosts.note_machine(host, request.device, request.speed_flops);
   protocol::WorkReply reply;
   renew(host, request, reply);
   resend_lost(host, request, reply.assignments);
@@ -88,6 +82,17 @@ void Scheduler::request_work(HostId id, const protocol::WorkRequest& request,
   }
   waiting_[id] = {request, std::move(reply), state_.clock.now() + request.wait,
                   ++last_turn_, std::move(answer)};
+}
+
+void Scheduler::request_more_work(HostId id,
+                                  const protocol::WorkRequest& request,
+                                  Answer answer) {
+  Host& host = *state_.hosts.host(id);
+  state_.hosts.note_machine(host, request.device, request.speed_flops);
+  protocol::WorkReply reply;
+  pick(host, request, reply.assignments);
+  if (is_closed_) reply.retry_after = kClosedRetry;
+  answer_later(std::move(answer), std::move(reply));
 }
 
 // However alive the host: the unit must not wait for it for ever.
@@ -128,6 +133,7 @@ void Scheduler::renew(const Host& host, const protocol::WorkRequest& request,
       }
       continue;
     }
+    if (state_.open_results.is_on_hold(progress.result)) continue;
     // Not live: judged, given up, or never ours. Only a reported result has a
     // payload that may now be forgotten; the rest is to be stopped.
     std::optional<Result> old = state_.store.result(progress.result);
@@ -267,7 +273,6 @@ Assignment Scheduler::assignment_of(const LiveUnit& live, const Result& result,
           lease,     most_time(live, lease), !result.is_witness};
 }
 
-// The unit was made for a proven host, and another has it now.
 void Scheduler::demand_quorum(LiveUnit& live) {
   const std::uint32_t quorum = state_.run(live.unit.run).run.quorum;
   if (live.unit.min_quorum >= quorum) return;

@@ -28,7 +28,11 @@ class Scheduler {
   // not handled here: see Transitioner::on_failed.
   void request_work(HostId host, const protocol::WorkRequest& request,
                     Answer answer);
-  // The same without work.
+  // For a host that has just asked and has another kind of device: only sends
+  // work. What it should hold was looked at then.
+  void request_more_work(HostId host, const protocol::WorkRequest& request,
+                         Answer answer);
+  // Renews leases and tells what to drop, as above, without work.
   void heartbeat(HostId host, const protocol::WorkRequest& request,
                  Answer answer);
 
@@ -48,6 +52,10 @@ class Scheduler {
   // Whether some active volunteer may compute another result of this unit; with
   // anchor, one whose host is proven.
   bool has_volunteer_for(const LiveUnit& live, bool anchor = false) const;
+
+  // The unit was made for a proven host, and another has it now: it gets as
+  // many results as the run wants.
+  void demand_quorum(LiveUnit& live);
 
   // There may be work now for hosts that wait.
   void wake() { is_awake_ = true; }
@@ -74,7 +82,6 @@ class Scheduler {
   bool may_take_again(const LiveUnit& live, const Host& host,
                       const protocol::WorkRequest& request) const;
   LiveUnit* make_unit(const Host& host, double speed_flops);
-  void demand_quorum(LiveUnit& live);
   bool is_witness(const LiveUnit& live) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const LiveUnit& live, const Result& result,

@@ -1,6 +1,7 @@
 #include "server/transitioner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -101,13 +102,21 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   training.look_for_damage_at = done + (done - now) / kLookShare;
 }
 
-void Transitioner::take_back_from(HostId host) {
+// Of a banned host no report would count; of one that is not proven any more
+// none would alone.
+void Transitioner::give_to_others(HostId host) {
+  if (state_.is_anchor(host)) return;
   const std::set<ResultId> held = state_.feeder.in_progress(host);
   for (ResultId id : held) {
     LiveUnit& live = *state_.feeder.find_by_result(id);
-    take_back(*live.find(id), ResultOutcome::client_error,
-              "the host was banned");
-    advance(live);
+    if (state_.is_banned(host)) {
+      take_back(*live.find(id), ResultOutcome::client_error,
+                "the host was banned");
+      advance(live);
+    } else if (live.unit.state == WorkunitState::open &&
+               !is_late(state_, live)) {
+      scheduler_.demand_quorum(live);
+    }
   }
 }
 
@@ -121,6 +130,9 @@ void Transitioner::drop_cancelled() {
 
 void Transitioner::tick() {
   drop_cancelled();
+  for (HostId host : std::exchange(state_.fallen_now, {})) {
+    give_to_others(host);
+  }
   for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     Result* result = live ? live->find(id) : nullptr;

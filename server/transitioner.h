@@ -25,9 +25,8 @@ class Transitioner {
   // The run's objects were damaged, and are whole again: who failed at its open
   // units may have them again.
   void forgive(const TrainingRun& training);
-  // What this host computes goes to others.
-  void take_back_from(HostId host);
-  // Takes back results of silent hosts. Call now and then.
+  // Takes back results of silent and of banned hosts, for others; hosts that
+  // are not proven any more get partners. Call now and then.
   void tick();
 
   // Looks at one unit, or at all live ones, as if something had just happened
@@ -62,6 +61,7 @@ class Transitioner {
   void note_failed_check(const LiveUnit& live);
   void ask_house(LiveUnit& live);
   void replicate(LiveUnit& live, const QuorumDecision& quorum);
+  void give_to_others(HostId host);
   void take_back(Result& result, ResultOutcome outcome,
                  const std::string& reason);
   void take_back_unsent(LiveUnit& live);

@@ -88,7 +88,7 @@ Uploads::Uploads(fs::path folder, std::uint64_t disk_reserve_bytes,
 void Uploads::drop_closed() {
   for (const fs::path& path : files_in(folder_)) {
     auto id = result_of(path);
-    if (!id || !open_results_.find(*id)) fs::remove(path);
+    if (!id || open_results_.is_closed(*id)) fs::remove(path);
   }
 }
 
@@ -216,6 +216,14 @@ void Uploads::forget(ResultId result) {
   for (const char* what : {kPart, kPayload, kHeader}) {
     fs::remove(file_of(result, what), ignored);
   }
+}
+
+std::set<ResultId> Uploads::results() const {
+  std::set<ResultId> results;
+  for (const fs::path& path : files_in(folder_)) {
+    if (auto id = result_of(path)) results.insert(*id);
+  }
+  return results;
 }
 
 }  // namespace quorate

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 
@@ -99,11 +100,13 @@ class Uploads {
   // Removes what is left of a result that is closed; of one whose files came
   // from a BOINC client, not before that is durable.
   void forget(ResultId result);
+  // Of which there are files here.
+  std::set<ResultId> results() const;
 
  private:
   fs::path file_of(ResultId result, const char* what) const;
   MappedFile map(const IncomingPayload& payload) const;
-  // Removes what results left that are no longer in progress.
+  // Removes what results left that are closed, and what nobody knows.
   void drop_closed();
   // The payloads of results in progress, as the last process knew them.
   void restore_payloads();

@@ -13,12 +13,22 @@ using UserId = std::int64_t;
 using HostId = std::int64_t;
 using Millis = std::int64_t;  // since 1970
 
+// Credit a day, of late: what was granted a week ago counts half. As of the
+// moment `at`; see server/credit.
+struct RecentCredit {
+  double per_day = 0;
+  Millis at = 0;
+
+  bool operator==(const RecentCredit&) const = default;
+};
+
 struct User {
   UserId id = 0;
   PublicKey key;
   std::string name;
   double credit = 0;
   Millis created = 0;
+  RecentCredit recent;
 };
 
 // The user that house workers belong to.
@@ -50,6 +60,7 @@ struct Host {
   HostMark mark = HostMark::none;
   std::string mark_reason;          // in words
   std::uint64_t false_results = 0;  // since it joined or was pardoned
+  RecentCredit recent;
 };
 
 inline constexpr const char* kNativeDoor = "native";

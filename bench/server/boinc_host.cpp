@@ -73,16 +73,17 @@ std::string_view word_after(std::string_view line, std::string_view option) {
   return line.substr(0, line.find(' '));
 }
 
-// Name, permission and limit of the file to upload `name`, as an upload has
-// them.
-std::string info_of(std::string_view reply, const std::string& name) {
-  std::size_t at = reply.find("<name>" + name + "</name>");
+// Name, permission and limit of the file to upload whose name begins so, as an
+// upload has them.
+std::string info_of(std::string_view reply, const std::string& begin) {
+  std::size_t at = reply.find("<name>" + begin);
   if (at == std::string_view::npos) return {};
   std::string_view rest = reply.substr(at);
   return fmt::format(
       "<name>{}</name>\n<xml_signature>{}</xml_signature>\n"
       "<max_nbytes>{}</max_nbytes>\n",
-      name, element_of(rest, "xml_signature"), element_of(rest, "max_nbytes"));
+      element_of(rest, "name"), element_of(rest, "xml_signature"),
+      element_of(rest, "max_nbytes"));
 }
 
 BoincTask task_of(std::string_view unit, std::string_view reply) {
@@ -98,8 +99,8 @@ BoincTask task_of(std::string_view unit, std::string_view reply) {
       {ObjectKind::workunit,
        parse_hex<Hash>(unit.substr(hash, kDigits), "workunit"), 0});
   std::string name = fmt::format("r{}", assignment.result);
-  task.header_info = info_of(reply, name + "_header");
-  if (assignment.upload) task.update_info = info_of(reply, name + "_update");
+  task.header_info = info_of(reply, name + "_header_");
+  if (assignment.upload) task.update_info = info_of(reply, name + "_update_");
   return task;
 }
 

@@ -58,12 +58,9 @@ json trust_host(Project& project, const json& arguments) {
 }
 
 json ban_host(Project& project, const json& arguments) {
-  json row =
-      carry_out(project, arguments,
-                [](Consequences& consequences, Host& host,
-                   const std::string& why) { consequences.ban(host, why); });
-  project.daemons().transitioner.take_back_from(row["id"].get<HostId>());
-  return row;
+  return carry_out(project, arguments,
+                   [](Consequences& consequences, Host& host,
+                      const std::string& why) { consequences.ban(host, why); });
 }
 
 json pardon_host(Project& project, const json& arguments) {
@@ -81,7 +78,6 @@ json purge_host(Project& project, const json& arguments) {
       [&](Consequences& consequences, Host& host, const std::string& why) {
         count = consequences.purge(host, why);
       });
-  project.daemons().transitioner.take_back_from(row["id"].get<HostId>());
   row["revoking"] = count;
   return row;
 }

@@ -1,15 +1,13 @@
 #include "server/boinc/account_routes.h"
 
-#include <cmath>
-
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "protocol/boinc/project_config.h"
 #include "protocol/text.h"
 #include "server/answer_from_writer.h"
+#include "server/boinc/master_page.h"
 #include "server/boinc/urls.h"
 #include "server/http/text.h"
+#include "server/refusals.h"
 
 namespace quorate::boinc {
 namespace {
@@ -23,51 +21,10 @@ Response answer(AccountError error) {
   return text_response(200, kXml, write(error));
 }
 
-Response later(Seconds wait) {
-  return error_response(
-      429, ErrorKind::unavailable,
-      fmt::format("too many questions from this address: try again in {:.0f} s",
-                  std::ceil(wait.count())),
-      wait);
-}
-
 std::variant<AccountQuery, AccountError> query_of(const Request& request) {
   return read_account_query(request.query_value("email_addr"),
                             request.query_value("passwd_hash"),
                             request.query_value("user_name"));
-}
-
-std::string html(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string master_page(const std::string& name, const std::string& master) {
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-      "<meta charset=\"utf-8\">\n<title>{0}</title>\n{1}"
-      "<link rel=\"stylesheet\" href=\"/style.css\">\n</head>\n<body>\n"
-      "<main>\n<h1>{0}</h1>\n"
-      "<p>This project trains a network on volunteers' machines. To take part "
-      "with the BOINC Manager choose <em>Add project</em> and give it this "
-      "address:</p>\n<p><code>{2}</code></p>\n"
-      "<p>On the command line, with the key of an account:</p>\n"
-      "<p><code>boinccmd --project_attach {2} KEY</code></p>\n"
-      "<p><a href=\"/\">What the project does now</a></p>\n"
-      "</main>\n</body>\n</html>\n",
-      html(name), scheduler_links(scheduler_url(master)), html(master));
 }
 
 // What a client sends for a password is as good as the password.
@@ -125,7 +82,9 @@ void AccountRoutes::lookup(const Request& request, Responder responder) {
   project_.daemons().post([this, query = std::get<AccountQuery>(query),
                            place = place_of(request.remote_address),
                            responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place)) return responder.send(later(*wait));
+    if (auto wait = lookups_.join(place)) {
+      return responder.send(crowded_response("accounts", *wait));
+    }
     const BoincAccount* account = accounts_.with_email(query.email);
     if (account == nullptr) {
       return responder.send(answer(AccountError::not_found));
@@ -166,7 +125,9 @@ void AccountRoutes::create(const Request& request, Responder responder) {
   }
   project_.daemons().post([this, query = std::get<AccountQuery>(query), account,
                            place, responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place)) return responder.send(later(*wait));
+    if (auto wait = lookups_.join(place)) {
+      return responder.send(crowded_response("accounts", *wait));
+    }
     // Who knows the password of the account that there is gets that.
     if (const BoincAccount* known = accounts_.with_email(query.email)) {
       return check_password(*known, query, AccountError::email_in_use,
@@ -194,7 +155,9 @@ Response AccountRoutes::add(const std::string& name,
   if (!account.email.empty() && accounts_.with_email(account.email)) {
     return answer(AccountError::email_in_use);  // of two at once
   }
-  if (auto wait = state_.new_accounts.join(place)) return later(*wait);
+  if (auto wait = state_.new_accounts.join(place)) {
+    return crowded_response("accounts", *wait);
+  }
   const std::string given = is_reserved_name(name) ? "" : name;
   return text_response(
       200, kXml,

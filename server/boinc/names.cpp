@@ -28,6 +28,28 @@ std::string_view prefix_of(ObjectKind kind) {
   return {};
 }
 
+std::string code_of(const UploadKey& key, std::string_view name) {
+  constexpr std::size_t kDigits = 16;
+  std::string what = fmt::format("quorate boinc output v1\n{}\n", name);
+  return hmac_sha256(key, as_bytes(what)).hex().substr(0, kDigits);
+}
+
+// What a name says, whoever made it.
+std::optional<Output> claimed_output(std::string_view name) {
+  name = name.substr(0, name.rfind('_'));
+  OutputKind kind = OutputKind::header;
+  if (name.ends_with(kUpdate)) {
+    kind = OutputKind::update;
+  } else if (!name.ends_with(kHeader)) {
+    return std::nullopt;
+  }
+  static_assert(kHeader.size() == kUpdate.size());
+  name.remove_suffix(kHeader.size());
+  std::optional<ResultId> result = result_of(name);
+  if (!result) return std::nullopt;
+  return Output{*result, kind};
+}
+
 }  // namespace
 
 std::string result_name(ResultId result) {
@@ -46,23 +68,19 @@ std::optional<ResultId> result_of(std::string_view name) {
   return id;
 }
 
-std::string output_name(const Output& output) {
+std::string output_name(const UploadKey& key, const Output& output) {
   std::string name = result_name(output.result);
-  return name += output.kind == OutputKind::header ? kHeader : kUpdate;
+  name += output.kind == OutputKind::header ? kHeader : kUpdate;
+  return name + '_' + code_of(key, name);
 }
 
-std::optional<Output> output_of(std::string_view name) {
-  OutputKind kind = OutputKind::header;
-  if (name.ends_with(kUpdate)) {
-    kind = OutputKind::update;
-  } else if (!name.ends_with(kHeader)) {
-    return std::nullopt;
-  }
-  static_assert(kHeader.size() == kUpdate.size());
-  name.remove_suffix(kHeader.size());
-  std::optional<ResultId> result = result_of(name);
-  if (!result) return std::nullopt;
-  return Output{*result, kind};
+std::optional<Output> output_of(const UploadKey& key, std::string_view name) {
+  std::optional<Output> output = claimed_output(name);
+  if (!output) return std::nullopt;
+  // By their hashes: how long it takes says nothing about the right one.
+  const bool is_ours = is_equal_secret(
+      sha256(as_bytes(name)), sha256(as_bytes(output_name(key, *output))));
+  return is_ours ? output : std::nullopt;
 }
 
 std::string object_name(ObjectKind kind, const Hash& hash) {

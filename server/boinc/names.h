@@ -5,9 +5,12 @@
 //
 //   r45                result 45, and its workunit record: each result has its
 //                      own, for nonce and number stand in its command line
-//   r45_header         what it makes: its signed header
-//   r45_update         ... and its payload
+//   r45_header_CODE    what it makes: its signed header
+//   r45_update_CODE    ... and its payload
 //   unit-HASH, snapshot-HASH, shard-HASH    what it needs, 64 digits each
+//
+// CODE: 16 digits that only the server can make. Who was not sent a result
+// cannot ask what has come of it.
 //
 // Files of app versions have any other name.
 #pragma once
@@ -17,6 +20,7 @@
 #include <string_view>
 
 #include "base/crypto.h"
+#include "protocol/boinc/signatures.h"
 #include "workunits/assignment.h"
 
 namespace quorate::boinc {
@@ -31,8 +35,10 @@ struct Output {
 
   bool operator==(const Output&) const = default;
 };
-std::string output_name(const Output& output);
-std::optional<Output> output_of(std::string_view name);
+std::string output_name(const UploadKey& key, const Output& output);
+// nullopt for a name that was not made with this key: what result it names, and
+// whether there is one, is not looked at.
+std::optional<Output> output_of(const UploadKey& key, std::string_view name);
 
 // Of a workunit, a snapshot or a shard.
 std::string object_name(ObjectKind kind, const Hash& hash);

@@ -74,7 +74,7 @@ void ReplyMaker::add(SchedulerReply& reply, const Shipment& shipment,
                      double client_clock) {
   if (shipment.results.empty()) return;
   if (reply.apps.empty()) {
-    reply.apps.push_back({kAppName, state_.settings.name});
+    reply.apps.push_back({kAppName, kFriendlyAppName});
   }
   add_version(reply, app_records(versions, *shipment.version, kAppName,
                                  download_url(master, ""), use_of(shipment)));
@@ -123,11 +123,12 @@ void ReplyMaker::add_result(SchedulerReply& reply, const Shipment& shipment,
     result.files.push_back(std::move(file));
     unit.disk_bound_bytes += 2 * static_cast<double>(max_bytes);
   };
-  add_output(output_name({assignment.result, OutputKind::header}), "header",
-             kMaxHeaderBytes);
+  add_output(output_name(upload_key_, {assignment.result, OutputKind::header}),
+             "header", kMaxHeaderBytes);
   if (assignment.upload) {
-    add_output(output_name({assignment.result, OutputKind::update}), "update",
-               max_update_bytes(task.model));
+    add_output(
+        output_name(upload_key_, {assignment.result, OutputKind::update}),
+        "update", max_update_bytes(task.model));
   }
   reply.workunits.push_back(std::move(unit));
   reply.results.push_back(std::move(result));

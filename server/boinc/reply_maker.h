@@ -17,6 +17,8 @@
 namespace quorate::boinc {
 
 inline constexpr const char* kAppName = "quorate";
+// What a task is, as volunteers read it; whose it is stands beside it.
+inline constexpr const char* kFriendlyAppName = "Network training";
 
 // A result that goes to a client, with what only the writer's thread knows.
 struct SentResult {

@@ -90,6 +90,7 @@ void ReportIntake::lose_trust(Host& host) {
   if (was_trusted) host.mark = HostMark::none;
   state_.hosts.changed(host.id);
   state_.trust.reset(host.id);
+  state_.fallen_now.insert(host.id);
 }
 
 void ReportIntake::screen(HostId host, std::vector<Reported>& reported) const {

@@ -8,7 +8,9 @@
 #include "base/log.h"
 #include "server/boinc/names.h"
 #include "server/boinc/urls.h"
+#include "server/credit.h"
 #include "server/http/text.h"
+#include "server/refusals.h"
 #include "server/sealed_tasks.h"
 #include "server/work_generator.h"
 
@@ -19,7 +21,6 @@ namespace {
 constexpr std::uint64_t kMaxRequest = 1 << 20;
 // As often as a client can make requests at all.
 constexpr Seconds kRequestDelay{5};
-constexpr Seconds kRefused{3600};
 constexpr Seconds kClosing{60};
 
 }  // namespace
@@ -46,7 +47,7 @@ namespace {
 
 void refuse(Rpc& rpc, std::string why) {
   rpc.reply.messages.push_back({std::move(why), true});
-  rpc.reply.request_delay = kRefused;
+  rpc.reply.request_delay = kRefusedRetry;
 }
 
 // A client that trusts another key could not start our programs.
@@ -82,12 +83,6 @@ protocol::WorkRequest question_of(const Rpc& rpc) {
   return question;
 }
 
-bool is_held(const protocol::WorkRequest& question, ResultId id) {
-  return std::any_of(
-      question.holding.begin(), question.holding.end(),
-      [id](const protocol::Progress& held) { return held.result == id; });
-}
-
 std::string device_text(const DeviceOrder& order) {
   std::string text = std::string(name_of(order.kind));
   return order.model.empty() ? text : text + ": " + order.model;
@@ -117,6 +112,8 @@ void SchedulerRoute::add_routes(Router& router) {
 }
 
 void SchedulerRoute::post(const Request& request, Responder responder) {
+  // Read before it is known who asks: 20 us for what clients send, 6 ms for the
+  // worst that the limits let in; and anybody can have an account.
   auto rpc = std::make_shared<Rpc>(parse_scheduler_request(request.body),
                                    std::move(responder));
   rpc->master = master_url(state_.settings, request, is_tls_);
@@ -161,9 +158,7 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   Host* host = hosts_.find(user, rpc->request);
   if (host == nullptr) {
     if (auto wait = state_.new_hosts.join(rpc->place)) {
-      refuse(*rpc,
-             "Many hosts have come from this address: this one will try "
-             "again.");
+      refuse(*rpc, crowded_text("hosts", *wait));
       rpc->reply.request_delay = *wait;
       return nullptr;
     }
@@ -184,8 +179,11 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
 void SchedulerRoute::finish(const RpcPtr& rpc) {
   Host& host = *state_.hosts.host(rpc->host);
   intake_.store(host, rpc->reported);
-  // Also what is unknown or failed: else it is reported for ever.
+  // Also what is unknown or failed: else it is reported for ever. What is on
+  // hold shall be.
   for (const ReportedResult& result : rpc->request.results) {
+    std::optional<ResultId> id = result_of(result.name);
+    if (id && state_.open_results.is_on_hold(*id)) continue;
     rpc->reply.acknowledged.push_back(result.name);
   }
   describe(*rpc, host);
@@ -218,14 +216,17 @@ void SchedulerRoute::add_shipments(Rpc& rpc, const Host& host) const {
 
 void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
   constexpr double kMillis = 1e-3;
+  const Millis now = state_.clock.unix_ms();
   const User& user = *state_.hosts.user(host.user_id);
   UserInfo info;
   info.userid = user.id;
   info.name = user.name;
   info.total_credit = user.credit;
+  info.recent_credit = recent_credit(user.recent, now);
   info.created = static_cast<double>(user.created) * kMillis;
   rpc.reply.user = info;
-  rpc.reply.host_credit = HostCredit{host.credit, 0};
+  rpc.reply.host_credit =
+      HostCredit{host.credit, recent_credit(host.recent, now)};
   std::string page = rpc.master.substr(
       0, rpc.master.size() - std::string_view(kMasterPath).size() + 1);
   rpc.reply.gui_urls = {{"Project page", "What the project does now", page}};
@@ -233,8 +234,7 @@ void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
 
 bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {
   if (host.mark == HostMark::banned) {
-    refuse(rpc, "This host is banned from the project: " + host.mark_reason +
-                    ": ask its operator.");
+    refuse(rpc, banned_text(host));
     return false;
   }
   if (!settle_key(rpc) || rpc.request.wants_no_work) return false;
@@ -289,18 +289,17 @@ void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
   auto answer = [this, rpc, &shipment](const protocol::WorkReply& reply) {
     take_answer(rpc, shipment, reply);
   };
-  // What was sent for another processor a moment ago is not lost.
-  if (&shipment != &rpc->shipments.front()) {
-    for (ResultId id : state_.feeder.in_progress(rpc->host)) {
-      if (!is_held(question, id)) question.holding.push_back({id, 0, 0});
-    }
-  }
   question.want =
       std::min<std::uint32_t>(shipment.order.want, protocol::kMaxAssignments);
   question.device = device_text(shipment.order);
   question.speed_flops =
       hosts_.speed(*state_.hosts.host(rpc->host), shipment.order.plan_class);
-  scheduler.request_work(rpc->host, question, answer);
+  // Once is enough to send again what the client lost.
+  if (&shipment == &rpc->shipments.front()) {
+    scheduler.request_work(rpc->host, question, answer);
+  } else {
+    scheduler.request_more_work(rpc->host, question, answer);
+  }
 }
 
 void SchedulerRoute::take_answer(const RpcPtr& rpc, Shipment& shipment,

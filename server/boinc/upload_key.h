@@ -1,6 +1,11 @@
 // The key of the permissions to upload, `keys/boinc_upload.key`: it outlives
 // restarts, for a client sends a file as much as weeks after it was told that
 // it may.
+//
+// The server's one secret toward BOINC clients: permissions, the codes in names
+// of files to upload (server/boinc/names) and authenticators of accounts
+// (server/boinc/accounts) are HMACs with it of texts that begin differently, so
+// that none of them can be taken for another.
 #pragma once
 
 #include "base/file.h"

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "protocol/native/messages.h"
 #include "server/boinc/names.h"
+#include "server/reports.h"
 
 namespace quorate::boinc {
 namespace {
@@ -24,9 +25,6 @@ UploadReply never(std::string why) {
 }
 UploadReply later(std::string why) {
   return {UploadStatus::later, {}, std::move(why)};
-}
-UploadReply closed(std::string_view name) {
-  return never(fmt::format("{}: its task is over or unknown", name));
 }
 
 void send(Responder responder, const UploadReply& reply) {
@@ -134,10 +132,10 @@ class UploadRoute::Sink final : public BodySink {
   }
 
   UploadReply size_of(const FileSizeQuestion& question) {
-    std::optional<Output> output = output_of(question.name);
+    std::optional<Output> output = output_of(route_.key_, question.name);
     if (!output) return never(question.name + ": no file of this project");
     std::optional<OpenResult> open = route_.open_results_.find(output->result);
-    if (!open) return closed(question.name);
+    if (!open) return not_open(question.name, output->result);
     if (output->kind == OutputKind::header) {
       std::optional<Bytes> header = route_.uploads_.header(output->result);
       return {UploadStatus::done, header ? header->size() : 0, {}};
@@ -150,7 +148,7 @@ class UploadRoute::Sink final : public BodySink {
   }
 
   State begin(const FileUpload& upload) {
-    std::optional<Output> output = output_of(upload.name);
+    std::optional<Output> output = output_of(route_.key_, upload.name);
     if (!output) {
       return Answered{never(upload.name + ": no file of this project")};
     }
@@ -160,9 +158,16 @@ class UploadRoute::Sink final : public BodySink {
           never(upload.name + ": the permission to upload is not ours")};
     }
     std::optional<OpenResult> open = route_.open_results_.find(output->result);
-    if (!open) return Answered{closed(upload.name)};
+    if (!open) return Answered{not_open(upload.name, output->result)};
     return output->kind == OutputKind::header ? begin_header(upload, open->id)
                                               : begin_update(upload, *open);
+  }
+
+  UploadReply not_open(const std::string& name, ResultId result) const {
+    if (route_.open_results_.is_on_hold(result)) {
+      return later(on_hold(result).what());
+    }
+    return never(name + ": its task is over or unknown");
   }
 
   static State begin_header(const FileUpload& upload, ResultId result) {

@@ -120,8 +120,9 @@ void read_names(ByteView bytes) {
   if (std::optional<ResultId> result = result_of(text)) {
     expect(result_name(*result) == text, "a result has one name");
   }
-  if (std::optional<Output> output = output_of(text)) {
-    expect(output_name(*output) == text, "an output file has one name");
+  const UploadKey key;
+  if (std::optional<Output> output = output_of(key, text)) {
+    expect(output_name(key, *output) == text, "an output file has one name");
   }
   if (std::optional<Hash> object = object_of(text)) {
     expect(text.ends_with(object->hex()), "an object's name ends in its hash");

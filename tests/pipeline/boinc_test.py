@@ -34,7 +34,7 @@ def reports(exchange):
 
 def is_update_upload(path, body):
     return (path.endswith("file_upload_handler") and
-            re.search(rb"<name>r\d+_update</name>", body[:2000]) and
+            re.search(rb"<name>r\d+_update_", body[:2000]) and
             b"<data>" in body)
 
 

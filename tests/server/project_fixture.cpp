@@ -88,11 +88,15 @@ void ProjectFixture::open() {
                                           *store_, *objects_);
   // Not started: every job runs on the test's own thread.
   writer_ = std::make_unique<Writer>(*store_, clock, [](const std::string&) {});
-  daemons_ = std::make_unique<Daemons>(*state_, *writer_, options_.roles);
+  uploads_ = std::make_unique<Uploads>(folder_.uploads(), 0,
+                                       state_->open_results, *objects_);
+  daemons_ =
+      std::make_unique<Daemons>(*state_, *writer_, *uploads_, options_.roles);
 }
 
 void ProjectFixture::close() {
   daemons_.reset();
+  uploads_.reset();
   writer_.reset();
   state_.reset();
   objects_.reset();

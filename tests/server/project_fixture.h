@@ -111,6 +111,7 @@ class ProjectFixture {
   ProjectState& state() { return *state_; }
   Daemons& daemons() { return *daemons_; }
   Writer& writer() { return *writer_; }
+  Uploads& uploads() { return *uploads_; }
   TrainingRun& run() { return state_->runs.begin()->second; }
   Result result(ResultId id) { return store_->result(id).value(); }
   Workunit unit_of(ResultId id) {
@@ -144,6 +145,7 @@ class ProjectFixture {
   std::unique_ptr<ObjectStore> objects_;
   std::unique_ptr<ProjectState> state_;
   std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Uploads> uploads_;
   std::unique_ptr<Daemons> daemons_;
   std::map<Hash, TrainingResult> computed_;  // by workunit
 };

@@ -1,6 +1,8 @@
 // A server that dies and starts again from its store and objects.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include "base/error.h"
 #include "server/store/sqlite/connection.h"
 #include "tests/server/project_fixture.h"
 
@@ -161,6 +163,63 @@ TEST_CASE("a run with damaged objects at the start waits for them") {
   CHECK(project.run().run.state == RunState::running);
   project.train_to_end(users);
   CHECK(project.run().run.state == RunState::finished);
+  check_ledger(project);
+}
+
+TEST_CASE("results that are late may be reported after a restart, too") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  const Volunteer ann = project.join();
+  const Assignment late = project.take(ann);
+  const SignedHeader header = project.upload(ann, late);
+  project.uploads().keep_header(late.result, header.bytes);
+  project.pass(project.settings.lease + Seconds(1));
+  REQUIRE(project.result(late.result).outcome == ResultOutcome::no_reply);
+  project.reopen();
+  CHECK(project.uploads().header(late.result) == header.bytes);
+  CHECK(project.heartbeat(ann, {late.result}).cancel.empty());
+  project.upload(ann, late);
+  CHECK(project.send(ann, late.result, header).accepted);
+  CHECK(project.result(late.result).outcome == ResultOutcome::success);
+}
+
+TEST_CASE("what hosts have of a run that cannot be loaded waits for it") {
+  ProjectFixture project(on_disk("vc-asgd"));
+  const std::vector<Volunteer> users = {project.join(), project.join()};
+  const Assignment first = project.take(users[0]);
+  project.report(users[0], first);
+  project.report(users[1], project.take(users[1]));
+  const Assignment one = project.take(users[0]);
+  const SignedHeader header = project.upload(users[0], one);
+  const Hash update = project.compute(one).claim.update;
+  project.uploads().keep_header(one.result, header.bytes);
+  write_file_durably(
+      project.state().folder.uploads() / fmt::format("{}.payload", one.result),
+      as_bytes(update.hex()));
+
+  const fs::path damaged =
+      project.state().objects.path(project.result(first.result).update);
+  const Bytes bytes = read_file(damaged);
+  fs::remove(damaged);
+  project.reopen();
+  REQUIRE(project.run().run.state == RunState::paused);
+  CHECK_FALSE(project.state().open_results.find(one.result));
+  CHECK(project.state().open_results.uploaded() == std::vector{update});
+  const protocol::WorkReply reply = project.heartbeat(users[0], {one.result});
+  CHECK(reply.cancel.empty());
+  CHECK(reply.closed.empty());
+  try {
+    project.send(users[0], one.result, header);
+    FAIL("it cannot be taken");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::unavailable);
+  }
+
+  write_file_durably(damaged, bytes);
+  project.reopen();
+  REQUIRE(project.run().run.state == RunState::running);
+  CHECK(project.uploads().header(one.result) == header.bytes);
+  CHECK(project.send(users[0], one.result, header).accepted);
+  project.train_to_end(users);
   check_ledger(project);
 }
 

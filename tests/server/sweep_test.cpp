@@ -38,7 +38,7 @@ void age_all(ProjectFixture& project, int days) {
 }
 
 void sweep(ProjectFixture& project) {
-  FileDeleter(project.state(), project.writer()).sweep();
+  FileDeleter(project.state(), project.writer(), project.uploads()).sweep();
 }
 
 bool has(ProjectFixture& project, const Hash& object) {
@@ -86,6 +86,28 @@ void end_run(ProjectFixture& project) {
 
 }  // namespace
 
+TEST_CASE("what is left of an upload goes when its result is closed") {
+  ProjectFixture project(on_disk());
+  const Volunteer ann = project.join(), bob = project.join();
+  const Assignment given_up = project.take(ann);
+  const Assignment late = project.take(bob);
+  for (ResultId id : {given_up.result, late.result}) {
+    project.uploads().keep_header(id, Bytes(300, 4));
+  }
+  project.pass(project.settings.lease + Seconds(1));
+  REQUIRE(project.result(late.result).outcome == ResultOutcome::no_reply);
+  const Assignment begun = project.take(ann);
+  project.uploads().keep_header(begun.result, Bytes(300, 4));
+  sweep(project);
+  for (const Assignment* one : {&given_up, &late, &begun}) {
+    CHECK(project.uploads().header(one->result));  // it may be reported yet
+  }
+  project.give_up(ann, begun.result, "no time");
+  sweep(project);
+  CHECK_FALSE(project.uploads().header(begun.result));
+  CHECK(project.uploads().header(late.result));
+}
+
 TEST_CASE("a payload of no ledger goes when its time is over") {
   ProjectFixture project(on_disk());
   const Hash payload = rejected_payload(project);
@@ -109,7 +131,7 @@ TEST_CASE("a payload of no ledger goes when its time is over") {
     sweep(project);
   }
   SUBCASE("not in a sweep that finds that the clock has jumped") {
-    FileDeleter deleter(project.state(), project.writer());
+    FileDeleter deleter(project.state(), project.writer(), project.uploads());
     project.settings.keep_payloads_days = 100;
     deleter.sweep();
     project.settings.keep_payloads_days = 30;

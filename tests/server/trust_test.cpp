@@ -360,6 +360,68 @@ TEST_CASE("a host is banned after so many false results, and gets no work") {
   CHECK(project.ask(ann).assignments.size() == 1);
 }
 
+TEST_CASE("what a banned host has goes to others at once") {
+  ProjectOptions options = trusting(2, 0);
+  options.on_disk = true;
+  ProjectFixture project(options);
+  Volunteer eve = project.join();
+  std::vector<Assignment> hers = project.ask(eve, 2).assignments;
+  REQUIRE(hers.size() == 2);
+  project.job([&] {
+    Consequences consequences(project.state());
+    while (project.host(eve).mark != HostMark::banned) {
+      consequences.on_false(eve.host, 0, "it lied");
+    }
+  });
+  SUBCASE("") {}
+  SUBCASE("also when the server died in between") {
+    project.reopen();
+  }
+  CHECK(project.state().feeder.in_progress(eve.host).size() == 2);
+  project.pass(Seconds(1));  // far less than a lease
+  CHECK(project.state().feeder.in_progress(eve.host).empty());
+  for (const Assignment& one : hers) {
+    CHECK(project.result(one.result).outcome == ResultOutcome::client_error);
+    const WorkunitId unit = project.unit_of(one.result).id;
+    const std::vector<Result> results = project.results_of_unit(unit);
+    CHECK(std::count_if(results.begin(), results.end(), [](const Result& r) {
+            return r.server_state == ServerState::unsent;
+          }) >= 1);
+  }
+  project.pass(Seconds(1));  // nothing is taken back twice
+  CHECK(project.host(eve).errors == 2);
+}
+
+TEST_CASE("what a host has that is not proven any more gets partners at once") {
+  ProjectOptions options = trusting(1, 0);
+  options.on_disk = true;
+  ProjectFixture project(options);
+  Volunteer eve = project.join();
+  work(project, eve);
+  REQUIRE(standing(project, eve) == Standing::proven);
+  const Assignment hers = project.take(eve);
+  const WorkunitId unit = project.unit_of(hers.result).id;
+  REQUIRE(project.results_of_unit(unit).size() == 1);
+  project.job(
+      [&] { Consequences(project.state()).on_false(eve.host, 0, "it lied"); });
+  SUBCASE("") {}
+  SUBCASE("also when the server died in between") {
+    project.reopen();
+  }
+  CHECK(project.results_of_unit(unit).size() == 1);
+  project.pass(Seconds(1));
+  CHECK(project.unit_of(hers.result).min_quorum == 2);
+  const std::vector<Result> results = project.results_of_unit(unit);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].server_state == ServerState::in_progress);
+  CHECK(results[1].server_state == ServerState::unsent);
+  const Assignment partner = project.take_as_house();
+  CHECK(project.unit_of(partner.result).id == unit);
+  project.report(eve, hers);
+  project.report(project.house(), partner);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::assimilated);
+}
+
 TEST_CASE("disagreement goes to a house worker at once") {
   ProjectFixture project(trusting(2, 0));
   Volunteer ann = project.join();

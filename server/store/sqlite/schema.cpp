@@ -343,11 +343,19 @@ CREATE TABLE boinc_hosts (
 ) STRICT;
 )sql";
 
+// See RecentCredit. Credit of before counts as granted long ago.
+constexpr const char* kRecentCredit = R"sql(
+ALTER TABLE users ADD COLUMN recent_credit REAL NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN recent_credit_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN recent_credit REAL NOT NULL DEFAULT 0;
+ALTER TABLE hosts ADD COLUMN recent_credit_at INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema, kHostShares,   kSealedTasks,
-                               kOptimizers,  kMicroBatches, kTrust,
-                               kLateUnits,   kRetention,    kBoinc};
+constexpr std::array kSteps = {
+    kFirstSchema, kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
+    kTrust,       kLateUnits,  kRetention,   kBoinc,      kRecentCredit};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -53,6 +53,8 @@ struct Table<User> {
     column("name", row.name);
     column("credit", row.credit);
     column("created", row.created);
+    column("recent_credit", row.recent.per_day);
+    column("recent_credit_at", row.recent.at);
   }
 };
 
@@ -78,6 +80,8 @@ struct Table<Host> {
     column("mark", row.mark);
     column("mark_reason", row.mark_reason);
     column("false_results", row.false_results);
+    column("recent_credit", row.recent.per_day);
+    column("recent_credit_at", row.recent.at);
   }
 };
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "server/boinc/master_page.h"
 #include "tests/server/boinc/boinc_scene.h"
 
 namespace quorate::boinc {
@@ -60,6 +61,17 @@ TEST_CASE("accounts of one address come at a bounded rate") {
   for (int i = 0; i < 12; ++i) CHECK_FALSE(scene.account("x").empty());
   CHECK(scene.account("x").empty());
   CHECK(scene.get("/boinc/create_account.php").find("try again in") !=
+        std::string::npos);
+}
+
+TEST_CASE("a project may have any name, its page is no worse for it") {
+  const std::string page =
+      master_page("<b>R&D</b> {0} \"x\"", "https://example.org/boinc/");
+  CHECK(page.find("<h1>&lt;b&gt;R&amp;D&lt;/b&gt; {0} &quot;x&quot;</h1>") !=
+        std::string::npos);
+  CHECK(page.find("<code>https://example.org/boinc/</code>") !=
+        std::string::npos);
+  CHECK(page.find("href=\"https://example.org/boinc/cgi\"") !=
         std::string::npos);
 }
 

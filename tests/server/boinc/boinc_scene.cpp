@@ -192,11 +192,11 @@ std::string Client::upload_header(const std::string& reply,
   claim.diverged_step = 1;
   Bytes bytes = protocol::write_signed_header(
       sign_claim(header, claim, {}, scene_.project().keys().id, worker));
-  std::string name =
-      output_name({result_of(result).value(), OutputKind::header});
+  std::string name;
   std::string permission;
   for (const std::string& file : elements(reply, "file_info")) {
-    if (element(file, "name") == name) {
+    if (element(file, "name").starts_with(result + "_header_")) {
+      name = element(file, "name");
       permission =
           element(file, "xml_signature") + "|" + element(file, "max_nbytes");
     }

@@ -6,14 +6,21 @@
 #include "tests/support/samples.h"
 
 namespace quorate::boinc {
+namespace {
+
+const auto kKey = test::filled<UploadKey>('k');
+
+}  // namespace
 
 TEST_CASE("names say which result and which object they are of") {
   CHECK(result_name(45) == "r45");
   CHECK(result_of("r45") == 45);
-  CHECK(output_name({45, OutputKind::header}) == "r45_header");
-  CHECK(output_of("r45_header") == Output{45, OutputKind::header});
-  CHECK(output_name({45, OutputKind::update}) == "r45_update");
-  CHECK(output_of("r45_update") == Output{45, OutputKind::update});
+  for (Output output :
+       {Output{45, OutputKind::header}, Output{45, OutputKind::update}}) {
+    const std::string name = output_name(kKey, output);
+    CHECK(output_of(kKey, name) == output);
+    CHECK(is_file_name(name));
+  }
   const Hash hash = test::filled<Hash>(0xab);
   for (ObjectKind kind :
        {ObjectKind::workunit, ObjectKind::snapshot, ObjectKind::shard}) {
@@ -41,12 +48,38 @@ TEST_CASE("a result has one name only") {
   }
   CHECK_FALSE(result_of(std::string_view("r1\0", 3)));
   CHECK_FALSE(result_of("r" + std::string(100000, '1')));
-  for (const char* name :
-       {"", "_header", "r_header", "r1", "r1_", "r1_headers", "r1_Header",
-        "r1_header_update", "r01_update", "r1__update", "r-1_update",
-        "../r1_update", "r1_update/", "r0_update"}) {
+}
+
+TEST_CASE("who was not sent a result cannot make its files' names") {
+  // Clients have such names for weeks: they must not change. By Python's hmac.
+  const std::string header = "r1_header_59e0bc46e315083b";
+  const std::string update = "r1_update_16e651b8315d93ef";
+  CHECK(output_name(kKey, {1, OutputKind::header}) == header);
+  CHECK(output_name(kKey, {1, OutputKind::update}) == update);
+  CHECK_FALSE(output_of(test::filled<UploadKey>('l'), header));
+  const std::string code = header.substr(header.rfind('_'));
+  for (const std::string& name : {std::string(),
+                                  code,
+                                  "r1_header" + code.substr(0, 16),
+                                  header + "0",
+                                  header + "/",
+                                  "../" + header,
+                                  "r1_update" + code,
+                                  "r2_header" + code,
+                                  "r01_header" + code,
+                                  "r1_Header" + code,
+                                  "r1__header" + code,
+                                  "r1_header_header" + code,
+                                  "r1" + code,
+                                  "r_header" + code,
+                                  "_header" + code,
+                                  std::string("r1_header"),
+                                  std::string("r1_header_"),
+                                  std::string("r1_header_0000000000000000"),
+                                  std::string("r1_update"),
+                                  "R" + header.substr(1)}) {
     CAPTURE(name);
-    CHECK_FALSE(output_of(name));
+    CHECK_FALSE(output_of(kKey, name));
   }
 }
 

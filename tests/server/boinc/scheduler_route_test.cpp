@@ -1,5 +1,10 @@
 #include "server/boinc/scheduler_route.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -44,6 +49,8 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(has(reply, "<code_sign_key>"));
   CHECK(sent_results(reply).size() == 2);  // one, and one ahead
   CHECK(elements(reply, "app_version").size() == 1);
+  CHECK(element(element(reply, "app"), "user_friendly_name") ==
+        "Network training");
   CHECK(element(reply, "next_rpc_delay") == "60");
   // Two units of one shard and one snapshot: each file once.
   std::string files;
@@ -56,8 +63,8 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(has(files, "|snapshot-"));
   CHECK(has(files, "|unit-"));
   for (const std::string& name : sent_results(reply)) {
-    CHECK(has(files, "|" + name + "_header|"));
-    CHECK(has(files, "|" + name + "_update|"));
+    CHECK(has(files, "|" + name + "_header_"));
+    CHECK(has(files, "|" + name + "_update_"));
     CHECK(scene.result(name).host == id);
   }
   CHECK(scene.host(id).door == kBoincDoor);
@@ -70,12 +77,65 @@ TEST_CASE("a new client becomes a host, and gets work with all that it needs") {
   CHECK(client.request.hostid == id);
 }
 
+TEST_CASE("a client hears what credit it has, in all and of late") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  client.ask(false);
+  constexpr Millis kWeek = 7 * 86'400'000;
+  scene.job([&](ProjectState& state) {
+    state.hosts.add_credit(client.request.hostid, 700,
+                           state.clock.unix_ms() - kWeek);
+  });
+  std::string reply = client.ask(false);
+  const double recent = 50 * std::log(2.0);
+  for (const char* whose : {"user_", "host_"}) {
+    const std::string name = whose;
+    CHECK(std::stod(element(reply, name + "total_credit")) == 700);
+    CHECK(std::stod(element(reply, name + "expavg_credit")) ==
+          doctest::Approx(recent).epsilon(0.01));
+  }
+}
+
 TEST_CASE("results that a client lost are sent again") {
   Scene scene;
   Client client(scene, scene.account("Ann"));
   std::vector<std::string> first = sent_results(client.ask());
   client.request.in_progress.clear();
   CHECK(sent_results(client.ask()) == first);
+}
+
+TEST_CASE("asking for a second device keeps nothing that the client lost") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  Coproc gpu;
+  gpu.type = "intel_gpu";
+  gpu.count = 1;
+  gpu.has_opencl = true;
+  gpu.wish.seconds = 1;
+  client.request.coprocs = {gpu};
+  const std::vector<std::string> lost = sent_results(client.ask());
+  REQUIRE(lost.size() == 4);  // two for each
+  client.request.in_progress.clear();
+  scene.job([&](ProjectState& state) {
+    for (const std::string& name : lost) {
+      state.leases.grant(result_of(name).value(), state.clock.now(),
+                         Seconds(0.3));
+    }
+  });
+  const std::vector<std::string> sent = sent_results(client.ask());
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  std::size_t sent_again = 0;
+  for (const std::string& name : lost) {
+    CAPTURE(name);
+    const Result result = scene.result(name);
+    if (std::find(sent.begin(), sent.end(), name) != sent.end()) {
+      ++sent_again;
+      CHECK(result.server_state == ServerState::in_progress);
+    } else {
+      CHECK(result.outcome == ResultOutcome::no_reply);
+    }
+  }
+  CHECK(sent_again == 2);  // what it wants for the first device
 }
 
 TEST_CASE("a copy of the client's folder becomes another host") {
@@ -231,7 +291,7 @@ TEST_CASE("a host that may not come in is not thanked for what it brings") {
   late.request.allow_multiple_clients = true;
   late.reports("r1");
   std::string reply = late.ask();
-  CHECK(has(reply, "this one will try again"));
+  CHECK(has(reply, "hosts: too many from this address: try again in"));
   CHECK(elements(reply, "result_ack").empty());
 }
 
@@ -336,6 +396,20 @@ TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
   std::string reply = client.ask();
   CHECK(elements(reply, "result_abort").size() == 2);
   CHECK(element(reply, "delete_file_info") == client.request.files.at(0));
+}
+
+TEST_CASE("what is on hold is neither thanked for nor aborted") {
+  Scene scene;
+  Client client(scene, scene.account("Ann"));
+  scene.job([](ProjectState& state) {
+    state.open_results.hold(1000);
+    state.open_results.hold(1001);
+  });
+  client.request.in_progress = {{"r1000", ""}};
+  client.reports("r1001");
+  std::string reply = client.ask(false);
+  CHECK(elements(reply, "result_ack").empty());
+  CHECK(elements(reply, "result_abort").empty());
 }
 
 TEST_CASE("a client that trusts an unknown key gets no work") {

@@ -52,11 +52,15 @@ struct File {
   std::uint64_t offset = 0;
 };
 
+// What result 5 makes.
+const std::string kUpdate = output_name(kKey, {5, OutputKind::update});
+const std::string kHeader = output_name(kKey, {5, OutputKind::header});
+
 File update(const std::string& content = std::string(20000, 'u')) {
-  return File("r5_update", content);
+  return File(kUpdate, content);
 }
 File header(const std::string& content = std::string(500, 'h')) {
-  return File("r5_header", content);
+  return File(kHeader, content);
 }
 
 std::string question(const std::string& name) {
@@ -153,27 +157,27 @@ class Door {
 
 TEST_CASE("what a task made is kept before its client is told so") {
   Door door;
-  CHECK(door.post(question("r5_update")).file_size == "0");
+  CHECK(door.post(question(kUpdate)).file_size == "0");
   CHECK(door.post(update().request()).status == 0);
   const Hash hash = sha256(as_bytes(update().bytes));
   CHECK(door.result().uploaded == hash);
   CHECK(door.objects.size(hash) == 20000);
   CHECK(fs::exists(door.folder / "uploads/5.payload"));
-  Reply size = door.post(question("r5_update"));
+  Reply size = door.post(question(kUpdate));
   CHECK(size.status == 0);
   CHECK(size.file_size == "20000");
 
-  CHECK(door.post(question("r5_header")).file_size == "0");
+  CHECK(door.post(question(kHeader)).file_size == "0");
   CHECK(door.post(header().request()).status == 0);
   CHECK(door.uploads.header(5) == Bytes(500, 'h'));
-  CHECK(door.post(question("r5_header")).file_size == "500");
+  CHECK(door.post(question(kHeader)).file_size == "500");
 }
 
 TEST_CASE("an upload that broke off goes on where it ended") {
   Door door;
   File file = update();
   door.break_off(file.request(), file.head().size() + 7000);
-  file.offset = std::stoul(door.post(question("r5_update")).file_size);
+  file.offset = std::stoul(door.post(question(kUpdate)).file_size);
   CHECK(file.offset == 6999);
   CHECK(door.post(file.request()).status == 0);
   CHECK(door.result().uploaded == sha256(as_bytes(file.bytes)));
@@ -198,7 +202,7 @@ TEST_CASE("bytes that were whole when the server died are finished") {
   Door door;
   File file = update();
   door.sink()->write(as_bytes(file.request()));
-  file.offset = std::stoul(door.post(question("r5_update")).file_size);
+  file.offset = std::stoul(door.post(question(kUpdate)).file_size);
   CHECK(file.offset == 19999);
   CHECK(door.post(file.request()).status == 0);
   CHECK(door.result().uploaded == sha256(as_bytes(file.bytes)));
@@ -212,7 +216,7 @@ TEST_CASE("a file whose MD5 is another is sent anew once, no more") {
   file.offset = door.offset();
   REQUIRE(file.offset > 0);
   CHECK(door.post(file.request()).status == 1);
-  CHECK(door.post(question("r5_update")).file_size == "0");
+  CHECK(door.post(question(kUpdate)).file_size == "0");
   file.offset = 0;
   file.md5_hex = other.md5_hex;
   CHECK(door.post(file.request()).status == -1);
@@ -260,11 +264,11 @@ TEST_CASE("a file that nobody permitted is refused") {
   File as_header = update();
   as_header.permission = header().permission;
   File other_key = update();
-  other_key.permission = permit_upload(UploadKey{}, "r5_update", kMax);
+  other_key.permission = permit_upload(UploadKey{}, kUpdate, kMax);
   for (const File& file : {longer, renamed, as_header, other_key}) {
     Reply reply = door.post(file.request());
     CHECK(reply.status == -1);
-    CHECK(reply.message == "r5_update: the permission to upload is not ours");
+    CHECK(reply.message == kUpdate + ": the permission to upload is not ours");
   }
   CHECK(door.offset() == 0);
   CHECK(fs::is_empty(door.folder / "uploads"));
@@ -272,10 +276,10 @@ TEST_CASE("a file that nobody permitted is refused") {
 
 TEST_CASE("names that are none of ours are refused") {
   Door door;
-  for (const char* name :
-       {"../r5_update", "r5_update/..", "/etc/passwd", "r5", "r05_update",
-        "r-5_update", "r99999999999999999999_update", "unit-00", "r5_updat",
-        "r5_update.part", "r5_x"}) {
+  for (const std::string& name :
+       {"../" + kUpdate, kUpdate + "/..", std::string("/etc/passwd"),
+        std::string("r5"), "r0" + kUpdate.substr(1), std::string("unit-00"),
+        kUpdate.substr(0, kUpdate.size() - 1), kUpdate + ".part"}) {
     CAPTURE(name);
     CHECK(door.post(File(name, "bytes").request()).status == -1);
     CHECK(door.post(question(name)).status == -1);
@@ -283,17 +287,46 @@ TEST_CASE("names that are none of ours are refused") {
   CHECK(fs::is_empty(door.folder / "uploads"));
 }
 
+// Else whoever has another result of the unit could ask what its partners do.
+TEST_CASE("a guessed name tells nothing of what there is") {
+  Door door;
+  REQUIRE(door.post(update().request()).status == 0);
+  REQUIRE(door.post(header().request()).status == 0);
+  const UploadKey guessed;
+  for (ResultId result : {5, 6}) {  // 6 is unknown
+    for (OutputKind kind : {OutputKind::header, OutputKind::update}) {
+      const std::string name = output_name(guessed, {result, kind});
+      File file(name, "bytes");
+      for (const std::string& body : {question(name), file.request()}) {
+        Reply reply = door.post(body);
+        CHECK(reply.status == -1);
+        CHECK(reply.file_size.empty());
+        CHECK(reply.message == name + ": no file of this project");
+      }
+    }
+  }
+}
+
 TEST_CASE("a result that is over or unknown takes nothing") {
   Door door;
-  Reply unknown = door.post(File("r6_update", "bytes").request());
+  const std::string other = output_name(kKey, {6, OutputKind::update});
+  Reply unknown = door.post(File(other, "bytes").request());
   CHECK(unknown.status == -1);
-  CHECK(unknown.message == "r6_update: its task is over or unknown");
-  CHECK(door.post(question("r6_update")).status == -1);
+  CHECK(unknown.message == other + ": its task is over or unknown");
+  CHECK(door.post(question(other)).status == -1);
   door.open_results.remove(5);
   for (const File& file : {update(), header()}) {
     CHECK(door.post(file.request()).status == -1);
     CHECK(door.post(question(file.name)).status == -1);
   }
+}
+
+TEST_CASE("a result whose run is not there yet is to come later") {
+  Door door;
+  door.open_results.hold(6);
+  const std::string name = output_name(kKey, {6, OutputKind::update});
+  CHECK(door.post(question(name)).status == 1);
+  CHECK(door.post(File(name, "bytes").request()).status == 1);
 }
 
 TEST_CASE("numbers out of bounds are refused") {
@@ -376,7 +409,7 @@ TEST_CASE("a head may come in any pieces") {
 
 TEST_CASE("a disk that is nearly full is said before anything is sent") {
   Door door(std::uint64_t{1} << 60);
-  Reply size = door.post(question("r5_update"));
+  Reply size = door.post(question(kUpdate));
   CHECK(size.status == 1);
   CHECK(size.message == "the project's disk is nearly full");
   CHECK(door.post(update().request()).status == 1);

@@ -142,13 +142,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 9);
-  before[kVersionOffset + 2] = 1;  // version 265
+  REQUIRE(before.at(kVersionOffset + 3) == 10);
+  before[kVersionOffset + 2] = 1;  // version 266
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("265") != std::string::npos);
+  CHECK(std::string(error.what()).find("266") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -210,6 +210,10 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE hosts DROP COLUMN mark; "
         "ALTER TABLE hosts DROP COLUMN mark_reason; "
         "ALTER TABLE hosts DROP COLUMN false_results; "
+        "ALTER TABLE users DROP COLUMN recent_credit; "
+        "ALTER TABLE users DROP COLUMN recent_credit_at; "
+        "ALTER TABLE hosts DROP COLUMN recent_credit; "
+        "ALTER TABLE hosts DROP COLUMN recent_credit_at; "
         "ALTER TABLE workunits DROP COLUMN check_state; "
         "ALTER TABLE workunits DROP COLUMN is_late; "
         "ALTER TABLE results DROP COLUMN is_witness; "
@@ -217,6 +221,32 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "PRAGMA user_version = 1");
   }
   check_shares();
+}
+
+TEST_CASE("people and machines of an older store have no recent credit") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  User user = test::sample_user(1);
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    user.id = store->insert_user(user);
+    store->insert_host(test::sample_host(1, user.id));
+    store->commit();
+  }
+  {
+    SqliteConnection older(path);
+    older.execute(
+        "ALTER TABLE users DROP COLUMN recent_credit; "
+        "ALTER TABLE users DROP COLUMN recent_credit_at; "
+        "ALTER TABLE hosts DROP COLUMN recent_credit; "
+        "ALTER TABLE hosts DROP COLUMN recent_credit_at; "
+        "PRAGMA user_version = 9");
+  }
+  auto store = open_sqlite_store(path);
+  user.recent = {};
+  CHECK(test::same(store->users().at(1), user));
+  CHECK(store->hosts().at(0).recent == RecentCredit{});
 }
 
 TEST_CASE("a migration that fails leaves the file as it was") {

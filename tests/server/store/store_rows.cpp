@@ -33,7 +33,8 @@ User sample_user(std::uint8_t n) {
   return {.key = filled<PublicKey>(n),
           .name = text(n, "user"),
           .credit = 0.1 * n,
-          .created = 1'700'000'000'000 + n};
+          .created = 1'700'000'000'000 + n,
+          .recent = {0.7 * n, 600 + n}};
 }
 
 Host sample_host(std::uint8_t n, UserId user) {
@@ -52,7 +53,8 @@ Host sample_host(std::uint8_t n, UserId user) {
           .last_seen = 200 + n,
           .mark = n % 2 == 0 ? HostMark::banned : HostMark::watched,
           .mark_reason = text(n, "mark"),
-          .false_results = large(n, 4)};
+          .false_results = large(n, 4),
+          .recent = {0.9 * n, 700 + n}};
 }
 
 Run sample_run(std::uint8_t n) {
@@ -154,8 +156,8 @@ Event sample_event(std::uint8_t n) {
 
 bool same(const User& a, const User& b) {
   auto fields = [](const User& row) {
-    const auto& [id, key, name, credit, created] = row;
-    return std::tie(id, key, name, credit, created);
+    const auto& [id, key, name, credit, created, recent] = row;
+    return std::tie(id, key, name, credit, created, recent);
   };
   return fields(a) == fields(b);
 }
@@ -163,10 +165,11 @@ bool same(const User& a, const User& b) {
 bool same(const Host& a, const Host& b) {
   auto fields = [](const Host& row) {
     const auto& [id, user, key, name, door, device, platform, speed, valid,
-                 invalid, errors, credit, created, seen, mark, why, falses] =
-        row;
+                 invalid, errors, credit, created, seen, mark, why, falses,
+                 recent] = row;
     return std::tie(id, user, key, name, door, device, platform, speed, valid,
-                    invalid, errors, credit, created, seen, mark, why, falses);
+                    invalid, errors, credit, created, seen, mark, why, falses,
+                    recent);
   };
   return fields(a) == fields(b);
 }
