@@ -29,6 +29,11 @@ std::optional<Hash> hash_of_name(const fs::path& file) {
   }
 }
 
+CachedShard cached_shard(const Hash& hash, const fs::directory_entry& file) {
+  return {hash, file.file_size(),
+          file.last_write_time().time_since_epoch().count()};
+}
+
 }  // namespace
 
 ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
@@ -76,6 +81,23 @@ void ObjectCache::touch(const ObjectRef& object) const {
   fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
 }
 
+std::vector<Hash> ObjectCache::shards(std::size_t most) const {
+  std::vector<CachedShard> found;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    if (entry.path().extension() != extension_of(ObjectKind::shard)) continue;
+    std::optional<Hash> hash = hash_of_name(entry.path());
+    if (hash) found.push_back(cached_shard(*hash, entry));
+  }
+  std::sort(found.begin(), found.end(),
+            [](const CachedShard& a, const CachedShard& b) {
+              return a.used > b.used;
+            });
+  if (found.size() > most) found.resize(most);
+  std::vector<Hash> hashes;
+  for (const CachedShard& shard : found) hashes.push_back(shard.hash);
+  return hashes;
+}
+
 void ObjectCache::prune(const std::set<Hash>& needed,
                         std::uint64_t shard_limit_bytes) const {
   std::vector<fs::path> gone;
@@ -84,8 +106,7 @@ void ObjectCache::prune(const std::set<Hash>& needed,
     std::optional<Hash> hash = hash_of_name(entry.path());
     if (!hash) continue;
     if (entry.path().extension() == extension_of(ObjectKind::shard)) {
-      auto used = entry.last_write_time().time_since_epoch();
-      shards.push_back({*hash, entry.file_size(), used.count()});
+      shards.push_back(cached_shard(*hash, entry));
     } else if (!needed.contains(*hash)) {
       gone.push_back(entry.path());
     }

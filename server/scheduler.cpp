@@ -172,7 +172,7 @@ void Scheduler::pick(Host& host, const protocol::WorkRequest& request,
       out.push_back(std::move(*sent));
       continue;
     }
-    LiveUnit* live = make_unit(host, request.speed_flops);
+    LiveUnit* live = make_unit(host, request);
     if (live == nullptr) return;
     sent = send(*live, live->results.front(), host);
     if (!sent) {
@@ -233,8 +233,10 @@ bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
   return !computes_still;
 }
 
-LiveUnit* Scheduler::make_unit(const Host& host, double speed_flops) {
-  LiveUnit* live = maker_.make(speed_flops, state_.is_anchor(host.id));
+LiveUnit* Scheduler::make_unit(const Host& host,
+                               const protocol::WorkRequest& request) {
+  LiveUnit* live = maker_.make({host.id, request.speed_flops,
+                                state_.is_anchor(host.id), request.shards});
   if (live != nullptr) {
     log_debug("unit made", {{"unit", live->unit.id},
                             {"version", live->unit.base_version},
@@ -451,7 +453,9 @@ LiveUnit* Scheduler::house_unit() {
     bool runs = state_.run(live->unit.run).run.state == RunState::running;
     if (runs && suits(live->results, kHouseUser)) return live;
   }
-  return state_.active_hosts().empty() ? maker_.make(0, true) : nullptr;
+  return state_.active_hosts().empty()
+             ? maker_.make({.host = state_.house_host, .is_proven = true})
+             : nullptr;
 }
 
 // Of the units that wait for a house worker, that of the hosts with the best

@@ -81,7 +81,7 @@ class Scheduler {
   Result* first_of(const std::set<ResultId>& unsent, Suits suits);
   bool may_take_again(const LiveUnit& live, const Host& host,
                       const protocol::WorkRequest& request) const;
-  LiveUnit* make_unit(const Host& host, double speed_flops);
+  LiveUnit* make_unit(const Host& host, const protocol::WorkRequest& request);
   bool is_witness(const LiveUnit& live) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const LiveUnit& live, const Result& result,

@@ -96,6 +96,23 @@ std::vector<ShardEntry> samples_for(const ModelSpec& model,
   return shards;
 }
 
+TrainingRun::TrainingRun(Run row, RunCursor at,
+                         std::span<const ShardProgress> stored,
+                         DatasetManifest data,
+                         std::unique_ptr<UpdateRule> update_rule,
+                         ModelState state)
+    : run(std::move(row)),
+      cursor(at),
+      dataset(std::move(data)),
+      shards(samples_for(run.model, dataset)),
+      rule(std::move(update_rule)),
+      model(std::move(state)) {
+  if (!is_active()) return;
+  shard_index = ShardIndex(shards);
+  progress = EpochProgress(steps_of_shards(shards, run.batch), run.seed,
+                           cursor.epoch, stored);
+}
+
 const Hash& TrainingRun::snapshot(ObjectStore& objects) {
   if (snapshot_version_ != model.version()) {
     auto [hash, is_new] =
@@ -116,7 +133,7 @@ std::optional<Hash> TrainingRun::written_snapshot() const {
 }
 
 bool TrainingRun::is_handed_out() const {
-  return !next_unit(run, shards, cursor, 0).has_value();
+  return cursor.steps_before >= progress.epoch_steps() * run.epochs;
 }
 
 DatasetManifest load_manifest(const ProjectFolder& folder,
@@ -141,7 +158,8 @@ TrainingRun open_run(const Run& run, Store& store,
                 "run " + run.name + ": its ledger is empty");
   }
   std::uint64_t version = version_after(parse_entry(last->line));
-  TrainingRun training(run, store.cursor(run.key),
+  const RunCursor cursor = store.cursor(run.key);
+  TrainingRun training(run, cursor, store.shard_progress(run.key, cursor.epoch),
                        load_manifest(folder, run.dataset),
                        make_update_rule(run.rule, run.rule_settings),
                        ModelState(version, {}, {}, {}));

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "server/datasets/manifest.h"
+#include "server/locality.h"
 #include "server/project_folder.h"
 #include "server/store/store.h"
 #include "validator/model_state.h"
@@ -24,20 +25,20 @@ std::vector<ShardEntry> samples_for(const ModelSpec& model,
                                     const DatasetManifest& dataset);
 
 struct TrainingRun {
-  TrainingRun(Run row, RunCursor at, DatasetManifest data,
-              std::unique_ptr<UpdateRule> update_rule, ModelState state)
-      : run(std::move(row)),
-        cursor(at),
-        dataset(std::move(data)),
-        shards(samples_for(run.model, dataset)),
-        rule(std::move(update_rule)),
-        model(std::move(state)) {}
+  // stored: what is handed out of the cursor's epoch.
+  TrainingRun(Run row, RunCursor at, std::span<const ShardProgress> stored,
+              DatasetManifest data, std::unique_ptr<UpdateRule> update_rule,
+              ModelState state);
 
   Run run;
   RunCursor cursor;
   DatasetManifest dataset;
   // The training part, counted in samples of the model.
   std::vector<ShardEntry> shards;
+  // Of a run that goes on: where it stands in them, and who is at which.
+  ShardIndex shard_index;
+  EpochProgress progress;
+  ShardHosts shard_hosts;
   std::unique_ptr<UpdateRule> rule;
   ModelState model;
 

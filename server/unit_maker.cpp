@@ -20,7 +20,7 @@ TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
   task.model = run.model;
   task.base_version = training.model.version();
   task.snapshot = snapshot;
-  task.shard = next.shard;
+  task.shard = training.shards.at(next.range.shard_index).hash;
   task.range = next.range;
   task.order_seed = run.seed;
   task.unit_seed = unit_seed(run.id, task.unit_index);
@@ -59,10 +59,11 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
 
 }  // namespace
 
-LiveUnit* UnitMaker::make(double speed_flops, bool proven) {
+LiveUnit* UnitMaker::make(const UnitWish& wish) {
+  forget_absent_hosts();
   for (auto& [key, training] : state_.runs) {
     if (!may_make(training)) continue;
-    if (LiveUnit* live = make_for(training, speed_flops, proven)) return live;
+    if (LiveUnit* live = make_for(training, wish)) return live;
   }
   return nullptr;
 }
@@ -84,20 +85,67 @@ bool UnitMaker::may_make(TrainingRun& training) {
   return cursor.round_made < cursor.round_units;
 }
 
-LiveUnit* UnitMaker::make_for(TrainingRun& training, double speed_flops,
-                              bool proven) {
-  std::optional<NextUnit> next =
-      next_unit(training.run, training.shards, training.cursor, speed_flops);
-  if (!next) return nullptr;
+// Of the epoch under way, or of the next one if nothing is left of it.
+std::uint32_t UnitMaker::take_shard(TrainingRun& training,
+                                    const UnitWish& wish) {
+  EpochProgress& progress = training.progress;
+  if (progress.is_done()) progress.begin(++training.cursor.epoch);
+  std::vector<std::uint32_t> held = held_by(wish, training);
+  if (auto last = training.shard_hosts.leave(wish.host)) held.push_back(*last);
+  const std::uint32_t shard =
+      choose_shard(progress, held, training.shard_hosts).value();
+  // House workers have every shard, and keep nobody from one.
+  if (wish.host != state_.house_host) {
+    training.shard_hosts.move(wish.host, shard);
+  }
+  return shard;
+}
+
+// What it says, and what it was sent.
+std::vector<std::uint32_t> UnitMaker::held_by(
+    const UnitWish& wish, const TrainingRun& training) const {
+  std::vector<std::uint32_t> held = training.shard_index.find(wish.shards);
+  for (ResultId id : state_.feeder.in_progress(wish.host)) {
+    const LiveUnit& live = *state_.feeder.find_by_result(id);
+    if (live.unit.run == training.run.key) {
+      held.push_back(live.task.range.shard_index);
+    }
+  }
+  return held;
+}
+
+void UnitMaker::forget_absent_hosts() {
+  constexpr Seconds kLookEvery{1};
+  const Instant now = state_.clock.now();
+  if (now < next_look_) return;
+  next_look_ = now + kLookEvery;
+  for (auto& [key, training] : state_.runs) {
+    training.shard_hosts.leave_unless(
+        [&](HostId host) { return state_.is_active(host); });
+  }
+}
+
+LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
+  if (training.is_handed_out()) return nullptr;
+  EpochProgress& progress = training.progress;
+  const std::uint32_t shard = take_shard(training, wish);
+  const ShardEntry& entry = training.shards.at(shard);
+  const NextUnit next =
+      next_unit(training.run, training.cursor,
+                {shard, entry.samples, progress.first_step(shard)},
+                progress.epoch_steps(), wish.speed_flops);
   const Hash& snapshot = training.snapshot(state_.objects);
-  TrainingTask task = make_task(training, *next, snapshot);
+  TrainingTask task = make_task(training, next, snapshot);
   Bytes sealed = seal(encode(task), SealKind::workunit, state_.keys.id,
                       state_.keys.project);
   Workunit unit =
       make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
-  if (proven) unit.min_quorum = unit.target_results = 1;
-  training.cursor = next->after;
+  if (wish.is_proven) unit.min_quorum = unit.target_results = 1;
+  training.cursor = next.after;
   state_.store.update_cursor(training.run.key, training.cursor);
+  ShardProgress handed_out = progress.hand_out(shard, next.range.steps);
+  handed_out.run = training.run.key;
+  state_.store.replace_shard_progress(handed_out);
   LiveUnit& live = state_.feeder.add_unit(std::move(unit), std::move(task),
                                           std::move(sealed));
   state_.feeder.add_results(live, live.unit.target_results);

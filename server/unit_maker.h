@@ -2,24 +2,40 @@
 // version and puts it with its results into the store.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "server/project_state.h"
 
 namespace quorate {
+
+// A host that asks for work.
+struct UnitWish {
+  HostId host = 0;
+  double speed_flops = 0;  // of its device; 0: unknown
+  bool is_proven = false;
+  std::span<const Hash> shards{};  // that it says it has
+};
 
 class UnitMaker {
  public:
   explicit UnitMaker(ProjectState& state) : state_(state) {}
 
-  // Makes the next unit of some run for a host of this speed, or returns
-  // nullptr: no run is running, all samples are handed out, a round waits for
-  // its results. The unit has as many unsent results as its quorum.
-  LiveUnit* make(double speed_flops, bool proven);
+  // Makes the next unit of some run for a host, or returns nullptr: no run is
+  // running, all samples are handed out, a round waits for its results. The
+  // unit has as many unsent results as its quorum.
+  LiveUnit* make(const UnitWish& wish);
 
  private:
   bool may_make(TrainingRun& training);
-  LiveUnit* make_for(TrainingRun& training, double speed_flops, bool proven);
+  LiveUnit* make_for(TrainingRun& training, const UnitWish& wish);
+  std::uint32_t take_shard(TrainingRun& training, const UnitWish& wish);
+  std::vector<std::uint32_t> held_by(const UnitWish& wish,
+                                     const TrainingRun& training) const;
+  void forget_absent_hosts();
 
   ProjectState& state_;
+  Instant next_look_{};  // for hosts that are gone
 };
 
 }  // namespace quorate

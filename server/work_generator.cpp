@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/random.h"
-
 namespace quorate {
 namespace {
 
@@ -38,6 +36,14 @@ float learning_rate(const Run& run, std::uint64_t steps_before,
 
 }  // namespace
 
+std::vector<std::uint32_t> steps_of_shards(std::span<const ShardEntry> shards,
+                                           std::uint32_t batch) {
+  std::vector<std::uint32_t> steps;
+  steps.reserve(shards.size());
+  for (const ShardEntry& shard : shards) steps.push_back(shard.samples / batch);
+  return steps;
+}
+
 std::uint64_t steps_per_epoch(std::span<const ShardEntry> shards,
                               std::uint32_t batch) {
   std::uint64_t steps = 0;
@@ -45,44 +51,26 @@ std::uint64_t steps_per_epoch(std::span<const ShardEntry> shards,
   return steps;
 }
 
-std::optional<NextUnit> next_unit(const Run& run,
-                                  std::span<const ShardEntry> shards,
-                                  const RunCursor& cursor, double speed_flops) {
-  std::uint64_t epoch_steps = steps_per_epoch(shards, run.batch);
-  if (epoch_steps == 0) return std::nullopt;
-  RunCursor at = cursor;
-  while (at.epoch < run.epochs) {
-    Permutation order(static_cast<std::uint32_t>(shards.size()), run.seed,
-                      stream_of(RandomUse::shard_order), at.epoch);
-    for (; at.shard_position < shards.size();
-         ++at.shard_position, at.step = 0) {
-      std::uint32_t index = order(at.shard_position);
-      const ShardEntry& shard = shards[index];
-      std::uint32_t shard_steps = shard.samples / run.batch;
-      if (at.step >= shard_steps) continue;
-      NextUnit next;
-      next.shard = shard.hash;
-      next.range.epoch = at.epoch;
-      next.range.shard_index = index;
-      next.range.shard_samples = shard.samples;
-      next.range.first = at.step * run.batch;
-      next.range.steps =
-          local_steps(run, shard_steps - at.step, epoch_steps, speed_flops);
-      next.range.batch = run.batch;
-      next.range.micro_batch = run.micro_batch;
-      next.learning_rate =
-          learning_rate(run, at.steps_before, epoch_steps * run.epochs);
-      at.step += next.range.steps;
-      at.steps_before += next.range.steps;
-      ++at.next_unit;
-      ++at.round_made;
-      next.after = at;
-      return next;
-    }
-    ++at.epoch;
-    at.shard_position = 0;
-  }
-  return std::nullopt;
+NextUnit next_unit(const Run& run, const RunCursor& cursor,
+                   const ShardRest& shard, std::uint64_t epoch_steps,
+                   double speed_flops) {
+  NextUnit next;
+  next.range.epoch = cursor.epoch;
+  next.range.shard_index = shard.index;
+  next.range.shard_samples = shard.samples;
+  next.range.first = shard.first_step * run.batch;
+  next.range.steps =
+      local_steps(run, shard.samples / run.batch - shard.first_step,
+                  epoch_steps, speed_flops);
+  next.range.batch = run.batch;
+  next.range.micro_batch = run.micro_batch;
+  next.learning_rate =
+      learning_rate(run, cursor.steps_before, epoch_steps * run.epochs);
+  next.after = cursor;
+  next.after.steps_before += next.range.steps;
+  ++next.after.next_unit;
+  ++next.after.round_made;
+  return next;
 }
 
 std::uint32_t units_of_round(const Run& run, std::size_t active_hosts) {

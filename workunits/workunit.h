@@ -54,12 +54,19 @@ struct Run {
 struct RunCursor {
   std::uint64_t next_unit = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t shard_position = 0;  // in the epoch's order of shards
-  std::uint32_t step = 0;            // first step not handed out, in the shard
-  std::uint64_t steps_before = 0;    // over all epochs
-  std::uint64_t round = 0;           // the open round
-  std::uint32_t round_made = 0;      // units made for it so far
-  std::uint32_t round_units = 0;     // units it is to have; 0: not begun
+  std::uint64_t steps_before = 0;  // over all epochs
+  std::uint64_t round = 0;         // the open round
+  std::uint32_t round_made = 0;    // units made for it so far
+  std::uint32_t round_units = 0;   // units it is to have; 0: not begun
+};
+
+// Of one shard of a run: its first `steps` steps were handed out in `epoch`.
+// None of a shard without such a row, or with one of an earlier epoch.
+struct ShardProgress {
+  RunKey run = 0;
+  std::uint32_t place = 0;  // in the epoch's order of shards
+  std::uint32_t epoch = 0;
+  std::uint32_t steps = 0;
 };
 
 enum class WorkunitState {

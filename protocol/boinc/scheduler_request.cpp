@@ -126,18 +126,18 @@ void add_platform(Request& request, Element e) {
 }
 constexpr Field<Request> kAltPlatform[] = {{"name", add_platform, 1}};
 
-struct HeldFile {
-  std::string name;
+struct HeldFile : StickyFile {
   std::int32_t status = 0;
 };
 constexpr Field<HeldFile> kHeldFile[] = {
     {"name", file_name<&HeldFile::name>, 1},
+    {"nbytes", claimed_number<&HeldFile::bytes>},
     {"status", signed_integer<&HeldFile::status>}};
 
 void add_held_file(Request& request, Element e) {
   constexpr std::int32_t kPresent = 1;
   HeldFile file = read_as(e, kHeldFile);
-  if (file.status == kPresent) request.files.push_back(std::move(file.name));
+  if (file.status == kPresent) request.files.push_back(std::move(file));
 }
 
 constexpr Field<HeldResult> kOtherResult[] = {

@@ -110,6 +110,14 @@ struct HeldResult {
   bool operator==(const HeldResult&) const = default;
 };
 
+// A sticky file that the client has.
+struct StickyFile {
+  std::string name;
+  double bytes = 0;  // 0: not told
+
+  bool operator==(const StickyFile&) const = default;
+};
+
 struct ClientVersion {
   std::uint32_t major = 0;
   std::uint32_t minor = 0;
@@ -138,7 +146,7 @@ struct SchedulerRequest {
   HostInfo host;
   std::vector<ReportedResult> results;
   std::vector<TrickleUp> trickles;
-  std::vector<std::string> files;       // sticky ones that it has
+  std::vector<StickyFile> files;
   std::vector<HeldResult> in_progress;  // all that it still has
 
   bool operator==(const SchedulerRequest&) const = default;

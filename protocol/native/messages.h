@@ -83,6 +83,8 @@ struct WorkRequest {
   double speed_flops = 0;  // measured; 0: unknown
   std::vector<Progress> holding;  // every result that the host has
   std::vector<Failure> failed;
+  // That the host has, the last used first: a hint, for which units to make.
+  std::vector<Hash> shards;
 };
 struct WorkReply {
   std::vector<Assignment> assignments;

@@ -93,13 +93,16 @@ std::string write(const WorkRequest& request) {
     failed.push_back({{"result", failure.result},
                       {"why", plain_text(failure.why, kMaxReason)}});
   }
-  return Json{{"want", request.want},
-              {"wait", request.wait.count()},
-              {"device", plain_text(request.device, kMaxDevice)},
-              {"speed_flops", request.speed_flops},
-              {"holding", std::move(holding)},
-              {"failed", std::move(failed)}}
-      .dump();
+  Json json = {{"want", request.want},
+               {"wait", request.wait.count()},
+               {"device", plain_text(request.device, kMaxDevice)},
+               {"speed_flops", request.speed_flops},
+               {"holding", std::move(holding)},
+               {"failed", std::move(failed)}};
+  for (const Hash& shard : request.shards) {
+    json["shards"].push_back(shard.hex());
+  }
+  return json.dump();
 }
 
 WorkRequest parse_work_request(ByteView bytes) {
@@ -122,6 +125,11 @@ WorkRequest parse_work_request(ByteView bytes) {
   if (auto failed = root.find("failed")) {
     for (const JsonValue& item : failed->items(kMaxHolding)) {
       request.failed.push_back(read_failure(item));
+    }
+  }
+  if (auto shards = root.find("shards")) {
+    for (const JsonValue& item : shards->items(kMaxShards)) {
+      request.shards.push_back(item.hex<Hash>());
     }
   }
   return request;

@@ -220,10 +220,10 @@ TrainingRun& create_run(Project& project, const json& arguments) {
   run.key = state.store.insert_run(run, cursor);
   TrainingRun& training =
       state.runs
-          .emplace(run.key,
-                   TrainingRun(run, cursor, std::move(dataset), std::move(rule),
-                               ModelState(std::move(initial),
-                                          statistic_count(run.model))))
+          .emplace(run.key, TrainingRun(run, cursor, {}, std::move(dataset),
+                                        std::move(rule),
+                                        ModelState(std::move(initial),
+                                                   statistic_count(run.model))))
           .first->second;
   project.daemons().assimilator.begin(training, entry);
   state.record("run_created", run.key, 0,

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "server/boinc/names.h"
+#include "server/boinc/sticky_files.h"
 #include "server/boinc/urls.h"
 #include "server/credit.h"
 #include "server/http/text.h"
@@ -36,6 +37,7 @@ struct Rpc {
   std::string block;
   std::shared_ptr<const AppVersions> versions;
   HostId host = 0;
+  std::vector<Hash> shards;  // that it has
   std::vector<Reported> reported;
   std::vector<Shipment> shipments;
   double clock = 0;            // ours, if the client does not say its own
@@ -187,7 +189,7 @@ void SchedulerRoute::finish(const RpcPtr& rpc) {
     rpc->reply.acknowledged.push_back(result.name);
   }
   describe(*rpc, host);
-  delete_stale_files(*rpc);
+  look_at_files(*rpc);
   rpc->reply.acknowledges_trickles = !rpc->request.trickles.empty();
   const bool may_have_some = may_work(*rpc, host);
   if (may_have_some) add_shipments(*rpc, host);
@@ -252,21 +254,18 @@ bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {
   return false;
 }
 
-void SchedulerRoute::delete_stale_files(Rpc& rpc) const {
-  for (const std::string& name : rpc.request.files) {
-    std::optional<Hash> hash = object_of(name);
-    if (!hash) continue;
-    const bool is_used =
-        std::any_of(state_.runs.begin(), state_.runs.end(), [&](auto& entry) {
-          const TrainingRun& training = entry.second;
-          return training.is_active() &&
-                 std::any_of(training.shards.begin(), training.shards.end(),
-                             [&](const ShardEntry& shard) {
-                               return shard.hash == *hash;
-                             });
-        });
-    if (!is_used) rpc.reply.deleted_files.push_back(name);
-  }
+void SchedulerRoute::look_at_files(Rpc& rpc) const {
+  StickyShards shards =
+      sort_sticky(rpc.request.files, [this](const Hash& hash) {
+        return std::any_of(state_.runs.begin(), state_.runs.end(),
+                           [&](const auto& entry) {
+                             const TrainingRun& training = entry.second;
+                             return training.is_active() &&
+                                    training.shard_index.contains(hash);
+                           });
+      });
+  rpc.shards = std::move(shards.kept);
+  rpc.reply.deleted_files = std::move(shards.deleted);
 }
 
 void SchedulerRoute::send_work(const RpcPtr& rpc) {
@@ -291,6 +290,7 @@ void SchedulerRoute::ask_scheduler(const RpcPtr& rpc, Shipment& shipment) {
   };
   question.want =
       std::min<std::uint32_t>(shipment.order.want, protocol::kMaxAssignments);
+  question.shards = rpc->shards;
   question.device = device_text(shipment.order);
   question.speed_flops =
       hosts_.speed(*state_.hosts.host(rpc->host), shipment.order.plan_class);

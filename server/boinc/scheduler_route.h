@@ -41,7 +41,7 @@ class SchedulerRoute {
   Host* host_of(const RpcPtr& rpc, UserId user);
   bool may_work(Rpc& rpc, const Host& host) const;
   void describe(Rpc& rpc, const Host& host) const;
-  void delete_stale_files(Rpc& rpc) const;
+  void look_at_files(Rpc& rpc) const;
   void take_answer(const RpcPtr& rpc, Shipment& shipment,
                    const protocol::WorkReply& answer);
   void reply_if_complete(const RpcPtr& rpc);

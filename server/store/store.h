@@ -90,6 +90,10 @@ class Store {
   virtual void update_cursor(RunKey run, const RunCursor& cursor) = 0;
   virtual std::vector<Run> runs() = 0;
   virtual RunCursor cursor(RunKey run) = 0;
+  // One row for each run and place.
+  virtual void replace_shard_progress(const ShardProgress& progress) = 0;
+  virtual std::vector<ShardProgress> shard_progress(RunKey run,
+                                                    std::uint32_t epoch) = 0;
   virtual RunTotals totals(RunKey run) = 0;
 
   virtual std::vector<WorkunitId> insert_workunits(

@@ -60,6 +60,16 @@ TEST_CASE("the next unit is fetched while the present one is computed") {
   CHECK(end.tasks.size() == 2);
 }
 
+TEST_CASE("who asks for work says which shards are here") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("cpu", [&] { return !fixture.server.told_shards().empty(); });
+
+  std::vector<Hash> told = fixture.server.told_shards();
+  REQUIRE(told.size() == 1);
+  CHECK(fs::exists(fixture.folder / "objects" / (told[0].hex() + ".shard")));
+}
+
 TEST_CASE("once: one result is reported, then the agent leaves by itself") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

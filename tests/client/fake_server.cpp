@@ -169,6 +169,11 @@ std::set<ResultId> FakeServer::held() const {
   return held_;
 }
 
+std::vector<Hash> FakeServer::told_shards() const {
+  std::lock_guard lock(mutex_);
+  return told_shards_;
+}
+
 HttpReply FakeServer::handle(const HttpRequest& request,
                              const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
@@ -213,6 +218,7 @@ HttpReply FakeServer::work(const HttpRequest& request,
   std::unique_lock lock(mutex_);
   held_.clear();
   for (const auto& progress : asked.holding) held_.insert(progress.result);
+  if (!is_heartbeat) told_shards_ = asked.shards;
   for (const auto& failure : asked.failed) failures_.push_back(failure.why);
   protocol::WorkReply reply;
   auto has_news = [&] {

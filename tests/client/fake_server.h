@@ -55,6 +55,8 @@ class FakeServer {
   std::vector<std::string> failures() const;
   // Results in the last list of what the host holds.
   std::set<ResultId> held() const;
+  // Shards in the last question for work.
+  std::vector<Hash> told_shards() const;
 
  private:
   friend class FakeConnection;
@@ -81,6 +83,7 @@ class FakeServer {
   std::set<ResultId> cancelled_;
   std::set<ResultId> closed_;
   std::set<ResultId> held_;
+  std::vector<Hash> told_shards_;
   std::map<ResultId, Bytes> uploads_;
   std::map<ResultId, SignedHeader> reports_;
   std::vector<std::string> failures_;

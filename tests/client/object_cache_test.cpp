@@ -1,5 +1,7 @@
 #include "client/object_cache.h"
 
+#include <chrono>
+
 #include <doctest/doctest.h>
 
 #include "tests/support/samples.h"
@@ -53,6 +55,24 @@ TEST_CASE("units and snapshots go with the last task, shards stay") {
   CHECK_FALSE(cache.contains(snapshot));
   CHECK(cache.contains(shard));
   CHECK_FALSE(fs::exists(part));
+}
+
+TEST_CASE("shards are listed, the last used first, and no more than wanted") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path());
+  ObjectRef old = put(cache, ObjectKind::shard, "old");
+  ObjectRef used = put(cache, ObjectKind::shard, "used");
+  ObjectRef last = put(cache, ObjectKind::shard, "last");
+  put(cache, ObjectKind::snapshot, "snapshot");
+  write_file_durably(cache.part({ObjectKind::shard, kA, 5}), as_bytes("half"));
+  write_file_durably(folder / "notes.shard", as_bytes("none of ours"));
+  auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(cache.path(old), now - std::chrono::hours(3));
+  fs::last_write_time(cache.path(used), now - std::chrono::hours(1));
+  fs::last_write_time(cache.path(last), now - std::chrono::hours(2));
+
+  CHECK(cache.shards(10) == std::vector<Hash>{used.hash, last.hash, old.hash});
+  CHECK(cache.shards(2) == std::vector<Hash>{used.hash, last.hash});
 }
 
 TEST_CASE("an object that changed on disk is dropped, another stays") {

@@ -87,6 +87,7 @@ TEST_CASE("the document's bounds are the readers' bounds") {
   CHECK(work["speed_flops"]["maximum"] == kMaxFlops);
   CHECK(work["holding"]["maxItems"] == kMaxHolding);
   CHECK(work["failed"]["maxItems"] == kMaxHolding);
+  CHECK(work["shards"]["maxItems"] == kMaxShards);
   const json& reply = schemas["WorkReply"]["properties"];
   CHECK(reply["assignments"]["maxItems"] == kMaxAssignments);
   CHECK(reply["cancel"]["maxItems"] == kMaxHolding);

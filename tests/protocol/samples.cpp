@@ -48,7 +48,8 @@ std::vector<Sample> native_samples() {
        R"({"want":2,"wait":12.5,"device":"cpu:avx512",)"
        R"("speed_flops":15000000000.0,)"
        R"("holding":[{"result":7,"step":3,"steps":20}],)"
-       R"("failed":[{"result":8,"why":"disk"}]})",
+       R"("failed":[{"result":8,"why":"disk"}],"shards":[")" +
+           hex32("55") + R"(",")" + hex32("66") + R"("]})",
        with(parse_work_request)},
       {"work reply",
        R"({"assignments":[{"result":9,"nonce":")" + hex32("11") +

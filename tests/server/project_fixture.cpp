@@ -25,12 +25,13 @@ std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
 
 }  // namespace
 
-DatasetManifest tiny_dataset(ObjectStore& objects) {
+DatasetManifest tiny_dataset(ObjectStore& objects, std::uint32_t shards) {
+  const std::uint32_t samples = shards == 1 ? 300 : 11'110 * shards;
   DatasetSource source;
   source.kind = "glyphs";
   source.shape = {4, 4, 1};
   source.classes = 2;
-  for (std::uint32_t i = 0; i < 300; ++i) {
+  for (std::uint32_t i = 0; i < samples; ++i) {
     std::uint32_t label = i % 2;
     for (std::uint32_t pixel = 0; pixel < 16; ++pixel) {
       bool is_bright = pixel % 2 == label;
@@ -120,7 +121,7 @@ void ProjectFixture::crash_during(const std::function<void()>& what) {
 }
 
 void ProjectFixture::create_run() {
-  DatasetManifest dataset = tiny_dataset(*objects_);
+  DatasetManifest dataset = tiny_dataset(*objects_, options_.shards);
   write_file_durably(folder_.datasets() / "tiny.json",
                      as_bytes(to_json(dataset)));
   Run run;
@@ -143,7 +144,9 @@ void ProjectFixture::create_run() {
     created.name = run.name;
     created.model = run.model;
     created.dataset = run.dataset;
-    created.shards = {dataset.train.at(0).hash};
+    for (const ShardEntry& shard : dataset.train) {
+      created.shards.push_back(shard.hash);
+    }
     created.seed = run.seed;
     created.rule = run.rule;
     created.settings = "{}";
@@ -154,7 +157,7 @@ void ProjectFixture::create_run() {
             .emplace(
                 run.key,
                 TrainingRun(
-                    run, {}, dataset, make_update_rule(run.rule, ""),
+                    run, {}, {}, dataset, make_update_rule(run.rule, ""),
                     ModelState(std::move(initial), statistic_count(run.model))))
             .first->second;
     LedgerEntry first;
@@ -223,6 +226,21 @@ protocol::WorkReply ProjectFixture::ask(const Volunteer& who,
   Answer answer = ask_later(who, request);
   REQUIRE(answer->has_value());
   return **answer;
+}
+
+Assignment ProjectFixture::ask_with(const Volunteer& who,
+                                    const std::vector<Hash>& shards) {
+  protocol::WorkRequest request;
+  request.want = 1;
+  request.device = "reference";
+  for (ResultId id : state_->feeder.in_progress(who.host)) {
+    request.holding.push_back({id, 0, 0});
+  }
+  request.shards = shards;
+  Answer answer = ask_later(who, request);
+  REQUIRE(answer->has_value());
+  REQUIRE((*answer)->assignments.size() == 1);
+  return (*answer)->assignments.front();
 }
 
 Assignment ProjectFixture::take(const Volunteer& who) {

@@ -18,8 +18,9 @@
 
 namespace quorate::test {
 
-// 270 training samples of 4x4 pixels in 2 classes, 30 for the test, one shard.
-DatasetManifest tiny_dataset(ObjectStore& objects);
+// Training samples of 4x4 pixels in 2 classes, and some for the test. One shard
+// has 270, several have 10,000 each and the last one a few less.
+DatasetManifest tiny_dataset(ObjectStore& objects, std::uint32_t shards = 1);
 
 // A user's machine: its keys and what the server calls it.
 struct Volunteer {
@@ -57,6 +58,7 @@ struct ProjectOptions {
   Roles roles{};
   bool on_disk = false;  // else the store is in memory and cannot be reopened
   std::string model = "mlp:3";
+  std::uint32_t shards = 1;
 };
 
 class ProjectFixture {
@@ -83,6 +85,8 @@ class ProjectFixture {
   // Asks without waiting; holding: results that the host names.
   protocol::WorkReply ask(const Volunteer& who, std::uint32_t want = 1,
                           const std::vector<ResultId>& holding = {});
+  // The same of a host that says which shards it has.
+  Assignment ask_with(const Volunteer& who, const std::vector<Hash>& shards);
   // The one assignment that the host is expected to get now: the oldest replica
   // that suits, whichever host was drawn for it, else of a new unit.
   Assignment take(const Volunteer& who);

@@ -30,29 +30,35 @@ Run small_run() {
   return run;
 }
 
+// Of shards in the order of the data set, epoch after epoch.
 std::vector<NextUnit> all_units(const Run& run,
-                                const std::vector<ShardEntry>& shards,
-                                double speed = 0) {
+                                const std::vector<ShardEntry>& shards) {
+  const std::uint64_t epoch_steps = steps_per_epoch(shards, run.batch);
   std::vector<NextUnit> units;
   RunCursor cursor;
-  while (auto next = next_unit(run, shards, cursor, speed)) {
-    cursor = next->after;
-    units.push_back(*next);
-    REQUIRE(units.size() < 1000);
+  for (; cursor.epoch < run.epochs; ++cursor.epoch) {
+    for (std::uint32_t index = 0; index < shards.size(); ++index) {
+      ShardRest rest{index, shards[index].samples, 0};
+      while (rest.first_step < rest.samples / run.batch) {
+        units.push_back(next_unit(run, cursor, rest, epoch_steps, 0));
+        cursor = units.back().after;
+        rest.first_step += units.back().range.steps;
+        REQUIRE(units.size() < 1000);
+      }
+    }
   }
   return units;
 }
 
 }  // namespace
 
-TEST_CASE("every whole batch of every epoch is handed out once, in order") {
+TEST_CASE("the units of a shard are its whole batches, in order") {
   std::vector<ShardEntry> shards = three_shards();
   std::vector<NextUnit> units = all_units(small_run(), shards);
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> next_first;
   std::uint64_t steps = 0;
   for (const NextUnit& unit : units) {
     const SampleRange& range = unit.range;
-    CHECK(unit.shard == shards.at(range.shard_index).hash);
     CHECK(range.shard_samples == shards.at(range.shard_index).samples);
     CHECK(range.batch == 4);
     std::uint32_t& first = next_first[{range.epoch, range.shard_index}];
@@ -92,28 +98,6 @@ TEST_CASE("the cursor counts units, steps and the round") {
   }
 }
 
-TEST_CASE("each epoch has its own order of shards, a permutation by the seed") {
-  std::vector<ShardEntry> shards;
-  for (std::uint8_t i = 0; i < 8; ++i) shards.push_back({filled<Hash>(i), 8});
-  Run run = small_run();
-  auto orders_under = [&](std::uint64_t seed) {
-    run.seed = seed;
-    std::vector<std::vector<std::uint32_t>> orders(run.epochs);
-    for (const NextUnit& unit : all_units(run, shards)) {
-      orders.at(unit.range.epoch).push_back(unit.range.shard_index);
-    }
-    return orders;
-  };
-  auto orders = orders_under(5);
-  for (const auto& order : orders) {
-    CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == 8);
-    CHECK(order.size() == 8);
-  }
-  CHECK(orders[0] != orders[1]);
-  CHECK(orders == orders_under(5));
-  CHECK(orders != orders_under(6));
-}
-
 TEST_CASE(
     "the learning rate falls linearly with the steps handed out, or not") {
   Run run = small_run();
@@ -135,7 +119,8 @@ TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
   run.epochs = 1;
   std::vector<ShardEntry> one = {{filled<Hash>(1), 4 * 640}};
   auto first_steps = [&](double speed) {
-    return next_unit(run, one, {}, speed)->range.steps;
+    return next_unit(run, {}, {0, one[0].samples, 0}, one[0].samples / 4, speed)
+        .range.steps;
   };
   run.model.widths = {16384, 8192, 2};
   double step_operations = training_operations(run.model) * run.batch;
@@ -150,23 +135,17 @@ TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
   CHECK(first_steps(std::numeric_limits<double>::infinity()) == 20);
   CHECK(first_steps(std::numeric_limits<double>::quiet_NaN()) == 20);
   CHECK(first_steps(-1) == 20);  // unknown: a slow core is fast enough here
-  RunCursor near_end;
-  near_end.step = 638;
-  CHECK(next_unit(run, one, near_end, 1e15)->range.steps == 2);
+  CHECK(next_unit(run, {}, {0, one[0].samples, 638}, 640, 1e15).range.steps ==
+        2);
   // An epoch of fewer than 32 steps still has units of one step.
   one[0].samples = 4 * 10;
   CHECK(first_steps(1e15) == 1);
 }
 
-TEST_CASE(
-    "nothing is left when the epochs are handed out, or without a batch") {
-  Run run = small_run();
-  RunCursor end;
-  end.epoch = run.epochs;
-  CHECK_FALSE(next_unit(run, three_shards(), end, 0).has_value());
-  std::vector<ShardEntry> too_small = {{filled<Hash>(1), 3}};
-  CHECK_FALSE(next_unit(run, too_small, {}, 0).has_value());
-  CHECK_FALSE(next_unit(run, {}, {}, 0).has_value());
+TEST_CASE("what is left of a shard is left out") {
+  CHECK(steps_of_shards(three_shards(), 4) ==
+        std::vector<std::uint32_t>{5, 3, 0});
+  CHECK(steps_of_shards({}, 4).empty());
   CHECK(steps_per_epoch(three_shards(), 4) == 8);
   CHECK(steps_per_epoch({}, 4) == 0);
 }

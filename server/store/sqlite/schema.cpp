@@ -351,11 +351,36 @@ ALTER TABLE hosts ADD COLUMN recent_credit REAL NOT NULL DEFAULT 0;
 ALTER TABLE hosts ADD COLUMN recent_credit_at INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// One shard was handed out after the other before: those at the places before
+// the cursor's were done, whatever steps they have.
+constexpr const char* kShardProgress = R"sql(
+CREATE TABLE shard_progress (
+  run INTEGER NOT NULL REFERENCES runs,
+  place INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  steps INTEGER NOT NULL,
+  PRIMARY KEY (run, place)
+) STRICT, WITHOUT ROWID;
+INSERT INTO shard_progress
+  SELECT id, cursor_shard_position, cursor_epoch, cursor_step
+  FROM runs WHERE ended = 0;
+INSERT INTO shard_progress
+  WITH RECURSIVE done (run, place, epoch) AS (
+    SELECT id, cursor_shard_position - 1, cursor_epoch
+    FROM runs WHERE ended = 0 AND cursor_shard_position > 0
+    UNION ALL
+    SELECT run, place - 1, epoch FROM done WHERE place > 0)
+  SELECT run, place, epoch, 4294967295 FROM done;
+ALTER TABLE runs DROP COLUMN cursor_shard_position;
+ALTER TABLE runs DROP COLUMN cursor_step;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {
-    kFirstSchema, kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
-    kTrust,       kLateUnits,  kRetention,   kBoinc,      kRecentCredit};
+constexpr std::array kSteps = {kFirstSchema,  kHostShares,   kSealedTasks,
+                               kOptimizers,   kMicroBatches, kTrust,
+                               kLateUnits,    kRetention,    kBoinc,
+                               kRecentCredit, kShardProgress};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -179,6 +179,16 @@ RunCursor SqliteStore::cursor(RunKey run) {
       .value_or(RunCursor{});
 }
 
+void SqliteStore::replace_shard_progress(const ShardProgress& progress) {
+  replace(changing(), progress);
+}
+
+std::vector<ShardProgress> SqliteStore::shard_progress(RunKey run,
+                                                       std::uint32_t epoch) {
+  return select<ShardProgress>(
+      connection_, "WHERE run = ? AND epoch = ? ORDER BY place", run, epoch);
+}
+
 RunTotals SqliteStore::totals(RunKey run) {
   return select_one<RunTotals>(reading(), "WHERE run = ?", run)
       .value_or(RunTotals{});

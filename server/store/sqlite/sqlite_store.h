@@ -39,6 +39,9 @@ class SqliteStore final : public Store {
   void update_cursor(RunKey run, const RunCursor& cursor) override;
   std::vector<Run> runs() override;
   RunCursor cursor(RunKey run) override;
+  void replace_shard_progress(const ShardProgress& progress) override;
+  std::vector<ShardProgress> shard_progress(RunKey run,
+                                            std::uint32_t epoch) override;
   RunTotals totals(RunKey run) override;
 
   std::vector<WorkunitId> insert_workunits(

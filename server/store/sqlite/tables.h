@@ -177,12 +177,22 @@ struct Table<RunCursor> {
   static void columns(Row& row, Column&& column) {
     column("cursor_next_unit", row.next_unit);
     column("cursor_epoch", row.epoch);
-    column("cursor_shard_position", row.shard_position);
-    column("cursor_step", row.step);
     column("cursor_steps_before", row.steps_before);
     column("cursor_round", row.round);
     column("cursor_round_made", row.round_made);
     column("cursor_round_units", row.round_units);
+  }
+};
+
+template <>
+struct Table<ShardProgress> {
+  static constexpr std::string_view kName = "shard_progress";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("place", row.place);
+    column("epoch", row.epoch);
+    column("steps", row.steps);
   }
 };
 

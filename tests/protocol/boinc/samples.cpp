@@ -102,9 +102,10 @@ void put_head(XmlWriter& xml, const SchedulerRequest& request) {
 }
 
 void put_held(XmlWriter& xml, const SchedulerRequest& request) {
-  for (const std::string& file : request.files) {
+  for (const StickyFile& file : request.files) {
     xml.group("file_info", [&] {
-      xml.element("name", file);
+      xml.element("name", file.name);
+      xml.element("nbytes", file.bytes);
       xml.element("status", 1);
     });
   }
@@ -164,7 +165,7 @@ SchedulerRequest sample_request() {
                       {{"r41_0", 1055, ""}, {"r41_1", 0, "no such file"}}},
                      {"r42", 3, -186, 0, 0, "", "a | b", {}}};
   request.trickles = {{"r43", "progress", 17, 20}};
-  request.files = {"shard-00ff", "snapshot-17"};
+  request.files = {{"shard-00ff", 8e6}, {"snapshot-17", 0}};
   request.in_progress = {{"r43", ""}, {"r44", "cuda"}};
   return request;
 }

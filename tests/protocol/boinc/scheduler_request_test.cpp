@@ -115,9 +115,10 @@ TEST_CASE("a GPU, its wish and what is in progress are read") {
   CHECK(request.results[1].plan_class == "cuda");
   CHECK(request.in_progress ==
         std::vector<HeldResult>{{"wu_00003_0", ""}, {"wu_00004_0", "cuda"}});
-  CHECK(request.files == std::vector<std::string>{"wu_00001_in", "wu_00002_in",
-                                                  "wu_00003_in",
-                                                  "wu_00004_in"});
+  CHECK(request.files == std::vector<StickyFile>{{"wu_00001_in", 7},
+                                                 {"wu_00002_in", 7},
+                                                 {"wu_00003_in", 7},
+                                                 {"wu_00004_in", 7}});
   REQUIRE(request.trickles.size() == 2);
 }
 
@@ -153,7 +154,7 @@ TEST_CASE("files that the host has not whole are not counted") {
       "<file_info><name>b</name><status>1</status></file_info>"
       "<file_info><name>c</name></file_info>"
       "<file_info><name>d</name><status>-200</status></file_info>"));
-  CHECK(request.files == std::vector<std::string>{"b"});
+  CHECK(request.files == std::vector<StickyFile>{{"b", 0}});
 }
 
 TEST_CASE("what a machine says of itself may be nonsense") {

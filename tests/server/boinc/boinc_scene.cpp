@@ -43,8 +43,8 @@ std::vector<std::string> sent_results(const std::string& reply) {
   return names;
 }
 
-Scene::Scene(std::uint32_t quorum)
-    : project_(create(), settings(), Roles{}, [](const std::string&) {}),
+Scene::Scene(std::uint32_t quorum, std::uint32_t shards)
+    : project_(create(shards), settings(), Roles{}, [](const std::string&) {}),
       door_(project_, false) {
   project_.writer().run([&] {
     create_run(project_, {{"run", "first"},
@@ -67,12 +67,13 @@ Scene::~Scene() {
   project_.stop();
 }
 
-fs::path Scene::create() {
+fs::path Scene::create(std::uint32_t shards) {
   ProjectFolder folder{folder_ / "project"};
   create_project(folder, "Test", "");
   ObjectStore objects(folder.objects(), folder.temporary());
-  write_file_durably(folder.datasets() / "tiny.json",
-                     as_bytes(to_json(quorate::test::tiny_dataset(objects))));
+  write_file_durably(
+      folder.datasets() / "tiny.json",
+      as_bytes(to_json(quorate::test::tiny_dataset(objects, shards))));
   return folder.root;
 }
 

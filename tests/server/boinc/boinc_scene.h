@@ -22,8 +22,8 @@ std::vector<std::string> sent_results(const std::string& reply);
 
 class Scene {
  public:
-  // quorum: of the run.
-  explicit Scene(std::uint32_t quorum = 1);
+  // quorum: of the run; shards: of its data set.
+  explicit Scene(std::uint32_t quorum = 1, std::uint32_t shards = 1);
   ~Scene();
 
   std::string get(const std::string& path);
@@ -39,7 +39,7 @@ class Scene {
   Project& project() { return project_; }
 
  private:
-  fs::path create();
+  fs::path create(std::uint32_t shards);
   static ServerSettings settings();
 
   quorate::test::TemporaryFolder folder_;

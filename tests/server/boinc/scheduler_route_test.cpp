@@ -378,7 +378,7 @@ TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
   std::string work = client.ask();
   std::vector<std::string> names = sent_results(work);
   for (const std::string& file : elements(work, "file_name")) {
-    if (file.starts_with("shard-")) client.request.files = {file};
+    if (file.starts_with("shard-")) client.request.files = {{file, 0}};
   }
   REQUIRE(client.request.files.size() == 1);
   CHECK(elements(client.ask(), "delete_file_info").empty());
@@ -395,7 +395,31 @@ TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
   });
   std::string reply = client.ask();
   CHECK(elements(reply, "result_abort").size() == 2);
-  CHECK(element(reply, "delete_file_info") == client.request.files.at(0));
+  CHECK(element(reply, "delete_file_info") == client.request.files.at(0).name);
+}
+
+TEST_CASE("a client gets units of the shards that it keeps") {
+  Scene scene(1, 3);
+  std::vector<Hash> hashes;
+  scene.job([&](ProjectState& state) {
+    for (const ShardEntry& shard : state.run_by_name("first")->shards) {
+      hashes.push_back(shard.hash);
+    }
+  });
+  REQUIRE(hashes.size() == 3);
+  std::string key = scene.account("Ann");
+  for (const Hash& hash : hashes) {
+    Client client(scene, key);
+    client.request.cross_project_id = hash.hex().substr(0, 32);
+    const std::string name = object_name(ObjectKind::shard, hash);
+    client.request.files = {{name, 8e6}};
+    std::string reply = client.ask();
+    REQUIRE(sent_results(reply).size() == 2);
+    CHECK(elements(reply, "delete_file_info").empty());
+    for (const std::string& unit : elements(reply, "workunit")) {
+      CHECK(has(unit, "<file_name>" + name + "</file_name>"));
+    }
+  }
 }
 
 TEST_CASE("what is on hold is neither thanked for nor aborted") {

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -142,13 +143,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 10);
-  before[kVersionOffset + 2] = 1;  // version 266
+  REQUIRE(before.at(kVersionOffset + 3) == 11);
+  before[kVersionOffset + 2] = 1;  // version 267
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("266") != std::string::npos);
+  CHECK(std::string(error.what()).find("267") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -203,6 +204,10 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE runs DROP COLUMN clip_norm; "
         "ALTER TABLE runs DROP COLUMN micro_batch; "
         "ALTER TABLE runs DROP COLUMN updates_removed; "
+        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
+        "DEFAULT 0; "
+        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
+        "DROP TABLE shard_progress; "
         "DROP TABLE boinc_accounts; DROP TABLE boinc_hosts; "
         "DROP TABLE device_records; DROP INDEX results_valid; DROP INDEX "
         "workunits_to_check; "
@@ -241,12 +246,66 @@ TEST_CASE("people and machines of an older store have no recent credit") {
         "ALTER TABLE users DROP COLUMN recent_credit_at; "
         "ALTER TABLE hosts DROP COLUMN recent_credit; "
         "ALTER TABLE hosts DROP COLUMN recent_credit_at; "
+        "DROP TABLE shard_progress; "
+        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
+        "DEFAULT 0; "
+        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
         "PRAGMA user_version = 9");
   }
   auto store = open_sqlite_store(path);
   user.recent = {};
   CHECK(test::same(store->users().at(1), user));
   CHECK(store->hosts().at(0).recent == RecentCredit{});
+}
+
+TEST_CASE("a store of one shard after the other goes on in the middle of one") {
+  test::TemporaryFolder folder;
+  fs::path path = folder / "store.sqlite";
+  RunKey begun = 0;
+  RunKey fresh = 0;
+  RunKey ended = 0;
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    auto add = [&](std::uint8_t n, Millis end) {
+      Run run = test::sample_run(n);
+      run.ended = end;
+      return store->insert_run(run, test::sample_cursor(n));
+    };
+    begun = add(1, 0);
+    fresh = add(2, 0);
+    ended = add(3, 1234);
+    store->commit();
+  }
+  {
+    SqliteConnection tenth(path);
+    tenth.execute(fmt::format(
+        "DROP TABLE shard_progress; "
+        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
+        "DEFAULT 0; "
+        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
+        "UPDATE runs SET cursor_shard_position = 3, cursor_step = 40 "
+        "WHERE id <> {}; "
+        "PRAGMA user_version = 10",
+        fresh));
+  }
+  auto store = open_sqlite_store(path);
+  const std::uint32_t epoch = test::sample_cursor(1).epoch;
+  std::vector<ShardProgress> rows = store->shard_progress(begun, epoch);
+  REQUIRE(rows.size() == 4);
+  for (std::uint32_t place = 0; place < 3; ++place) {
+    CHECK(rows[place].place == place);
+    CHECK(rows[place].steps == UINT32_MAX);  // all that there are
+  }
+  CHECK(rows[3].place == 3);
+  CHECK(rows[3].steps == 40);
+  CHECK(test::same(store->cursor(begun), test::sample_cursor(1)));
+  std::vector<ShardProgress> none =
+      store->shard_progress(fresh, test::sample_cursor(2).epoch);
+  REQUIRE(none.size() == 1);
+  CHECK(none[0].place == 0);
+  CHECK(none[0].steps == 0);
+  CHECK(store->shard_progress(ended, test::sample_cursor(3).epoch).empty());
 }
 
 TEST_CASE("a migration that fails leaves the file as it was") {

@@ -91,6 +91,33 @@ void keeps_runs_and_their_cursors(Store& store) {
   CHECK(same(store.cursor(two.key), sample_cursor(2)));
 }
 
+void keeps_the_progress_of_shards(Store& store) {
+  RunKey run = 0;
+  RunKey other = 0;
+  change(store, [&] {
+    run = add_run(store, 1);
+    other = add_run(store, 2);
+    for (std::uint8_t n : {2, 1}) {
+      store.replace_shard_progress(sample_progress(n, run));
+    }
+    store.replace_shard_progress(sample_progress(1, other));
+  });
+  ShardProgress one = sample_progress(1, run);
+  ShardProgress two = sample_progress(2, run);
+  CHECK(same(store.shard_progress(run, 5), {one, two}));
+
+  one.steps = 77;
+  two.epoch = 6;
+  change(store, [&] {
+    store.replace_shard_progress(one);
+    store.replace_shard_progress(two);
+  });
+  CHECK(same(store.shard_progress(run, 5), {one}));
+  CHECK(same(store.shard_progress(run, 6), {two}));
+  CHECK(store.shard_progress(run, 7).empty());
+  CHECK(same(store.shard_progress(other, 5), {sample_progress(1, other)}));
+}
+
 void keeps_workunits(Store& store) {
   RunKey run = 0;
   std::vector<Workunit> units;
@@ -359,12 +386,14 @@ void forgets_what_is_rolled_back(Store& store) {
   changed.state = WorkunitState::assimilated;
   store.update_workunits({&changed, 1});
   store.update_cursor(run, sample_cursor(2));
+  store.replace_shard_progress(sample_progress(1, run));
   CHECK(store.totals(run).units_made == 2);
   store.rollback();
 
   CHECK(store.hosts().empty());
   CHECK(same(store.workunits(run, {}), {unit}));
   CHECK(same(store.cursor(run), sample_cursor(1)));
+  CHECK(store.shard_progress(run, 5).empty());
   CHECK(same(store.totals(run), RunTotals{.units_made = 1}));
   store.rollback();  // nothing to undo: does nothing
   change(store, [&] { add_host(store, 1); });
@@ -405,6 +434,7 @@ constexpr std::array kCases{
     ContractCase{"finds units by what vouches for them",
                  finds_units_by_what_vouches_for_them},
     ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},
+    ContractCase{"keeps the progress of shards", keeps_the_progress_of_shards},
     ContractCase{"keeps workunits", keeps_workunits},
     ContractCase{"keeps sealed tasks", keeps_sealed_tasks},
     ContractCase{"finds live workunits", finds_live_workunits},

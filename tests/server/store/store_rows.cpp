@@ -88,12 +88,14 @@ Run sample_run(std::uint8_t n) {
 RunCursor sample_cursor(std::uint8_t n) {
   return {.next_unit = large(n, 1),
           .epoch = small(n, 2),
-          .shard_position = small(n, 3),
-          .step = small(n, 4),
           .steps_before = large(n, 5),
           .round = large(n, 6),
           .round_made = small(n, 7),
           .round_units = small(n, 8)};
+}
+
+ShardProgress sample_progress(std::uint8_t n, RunKey run) {
+  return {.run = run, .place = small(n, 1), .epoch = 5, .steps = small(n, 2)};
 }
 
 Workunit sample_workunit(std::uint8_t n, RunKey run) {
@@ -188,8 +190,16 @@ bool same(const Run& a, const Run& b) {
 
 bool same(const RunCursor& a, const RunCursor& b) {
   auto fields = [](const RunCursor& row) {
-    const auto& [next, epoch, shard, step, before, round, made, units] = row;
-    return std::tie(next, epoch, shard, step, before, round, made, units);
+    const auto& [next, epoch, before, round, made, units] = row;
+    return std::tie(next, epoch, before, round, made, units);
+  };
+  return fields(a) == fields(b);
+}
+
+bool same(const ShardProgress& a, const ShardProgress& b) {
+  auto fields = [](const ShardProgress& row) {
+    const auto& [run, place, epoch, steps] = row;
+    return std::tie(run, place, epoch, steps);
   };
   return fields(a) == fields(b);
 }
