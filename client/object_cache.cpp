@@ -83,10 +83,15 @@ void ObjectCache::touch(const ObjectRef& object) const {
 
 std::vector<Hash> ObjectCache::shards(std::size_t most) const {
   std::vector<CachedShard> found;
-  for (const auto& entry : fs::directory_iterator(folder_)) {
-    if (entry.path().extension() != extension_of(ObjectKind::shard)) continue;
-    std::optional<Hash> hash = hash_of_name(entry.path());
-    if (hash) found.push_back(cached_shard(*hash, entry));
+  try {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      std::optional<Hash> hash = hash_of_name(entry.path());
+      if (hash && entry.path().extension() == extension_of(ObjectKind::shard)) {
+        found.push_back(cached_shard(*hash, entry));
+      }
+    }
+  } catch (const fs::filesystem_error&) {
+    return {};  // one has just gone, or the folder: for once, say nothing
   }
   std::sort(found.begin(), found.end(),
             [](const CachedShard& a, const CachedShard& b) {
@@ -94,6 +99,7 @@ std::vector<Hash> ObjectCache::shards(std::size_t most) const {
             });
   if (found.size() > most) found.resize(most);
   std::vector<Hash> hashes;
+  hashes.reserve(found.size());
   for (const CachedShard& shard : found) hashes.push_back(shard.hash);
   return hashes;
 }

@@ -36,7 +36,8 @@ class ObjectCache {
   void adopt(const ObjectRef& object) const;
   // Marks an object as used now.
   void touch(const ObjectRef& object) const;
-  // The shards that are here, the last used first; at most so many.
+  // The shards that are here, the last used first; at most so many. None if the
+  // folder cannot be read.
   std::vector<Hash> shards(std::size_t most) const;
   // Removes what is not needed, as the head of this file says.
   void prune(const std::set<Hash>& needed,

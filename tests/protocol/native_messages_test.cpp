@@ -46,6 +46,8 @@ TEST_CASE("a work request is read field by field") {
   REQUIRE(request.failed.size() == 1);
   CHECK(request.failed[0].result == 8);
   CHECK(request.failed[0].why == "disk");
+  CHECK(request.shards ==
+        std::vector<Hash>{filled<Hash>(0x55), filled<Hash>(0x66)});
 }
 
 TEST_CASE("unknown and left-out members do no harm") {
@@ -78,6 +80,24 @@ TEST_CASE("errors name message, field, expectation and finding") {
       R"(characters, found "a?b")");
   CHECK(refused("[]") == "work request: expected an object, found a list of 0");
   CHECK(refused("") == "work request: not JSON at byte 1");
+}
+
+TEST_CASE("a host names so many shards and no more, each by its hash") {
+  auto naming = [](std::size_t count, const std::string& hash) {
+    std::string text = R"({"want":1,"device":"cpu","shards":[)";
+    for (std::size_t i = 0; i < count; ++i) {
+      text += (i == 0 ? "\"" : ",\"") + hash + "\"";
+    }
+    return text + "]}";
+  };
+  CHECK(parse_work_request(as_bytes(naming(256, hex32("55")))).shards.size() ==
+        256);
+  for (const std::string& text :
+       {naming(257, hex32("55")), naming(1, "55"), naming(1, hex32("5g"))}) {
+    const std::string error =
+        error_of([&] { parse_work_request(as_bytes(text)); });
+    CHECK(error.starts_with(R"(work request: "shards)"));
+  }
 }
 
 TEST_CASE("an assignment with an unknown kind of object is refused") {

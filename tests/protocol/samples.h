@@ -27,7 +27,13 @@ inline std::string hex64(std::string_view digits) {
 }
 
 inline WorkRequest sample_work_request() {
-  return {2, Seconds(12.5), "cpu:avx512", 1.5e10, {{7, 3, 20}}, {{8, "disk"}}};
+  return {2,
+          Seconds(12.5),
+          "cpu:avx512",
+          1.5e10,
+          {{7, 3, 20}},
+          {{8, "disk"}},
+          {filled<Hash>(0x55), filled<Hash>(0x66)}};
 }
 
 inline WorkReply sample_work_reply() {

@@ -55,7 +55,7 @@ TEST_CASE("runs that began alike may share snapshots: they stay") {
   Assignment second = project.take(user);
   const Hash shared = second.objects.at(1).hash;
   REQUIRE(project.run().own_snapshots.contains(shared));
-  TrainingRun twin(project.run().run, {}, project.run().dataset,
+  TrainingRun twin(project.run().run, {}, {}, project.run().dataset,
                    make_update_rule("vc-asgd", ""),
                    ModelState(project.run().model.parameters()));
   CHECK(twin.snapshot(project.state().objects) == shared);

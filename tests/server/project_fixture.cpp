@@ -26,7 +26,7 @@ std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
 }  // namespace
 
 DatasetManifest tiny_dataset(ObjectStore& objects, std::uint32_t shards) {
-  const std::uint32_t samples = shards == 1 ? 300 : 11'110 * shards;
+  const std::uint32_t samples = shards == 1 ? 300 : 11'370 * shards;
   DatasetSource source;
   source.kind = "glyphs";
   source.shape = {4, 4, 1};

@@ -19,7 +19,7 @@
 namespace quorate::test {
 
 // Training samples of 4x4 pixels in 2 classes, and some for the test. One shard
-// has 270, several have 10,000 each and the last one a few less.
+// has 270, several have 10,240 each and the last one a few less.
 DatasetManifest tiny_dataset(ObjectStore& objects, std::uint32_t shards = 1);
 
 // A user's machine: its keys and what the server calls it.

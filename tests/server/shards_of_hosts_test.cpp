@@ -1,7 +1,7 @@
 // What the scheduler makes of the shards that hosts say they have: units of
 // these, and nothing else.
-#include <map>
 #include <set>
+#include <tuple>
 
 #include <doctest/doctest.h>
 
@@ -17,12 +17,12 @@ using test::Volunteer;
 
 constexpr std::uint32_t kShards = 3;
 
-// Three shards of 1250 steps, five units each.
+// Three shards of 1280 steps, the last one of a few less: five units each.
 ProjectOptions several_shards(std::uint32_t quorum = 1) {
   ProjectOptions options;
   options.shards = kShards;
   options.quorum = quorum;
-  options.local_steps = 250;
+  options.local_steps = 256;
   options.on_disk = true;
   return options;
 }
@@ -46,17 +46,22 @@ TEST_CASE(
     "a host that says nothing stays with its shard, others go elsewhere") {
   ProjectFixture project(several_shards());
   Volunteer ann = project.join(), bob = project.join(), carol = project.join();
-  const Hash first = shard_of(project, project.ask_with(ann, {}));
-  const Hash second = shard_of(project, project.ask_with(bob, {}));
+  auto take = [&](const Volunteer& who) {
+    Assignment assignment = project.ask_with(who, {});
+    project.report(who, assignment);
+    return shard_of(project, assignment);
+  };
+  const Hash first = take(ann);
+  const Hash second = take(bob);
   CHECK(second != first);
-  CHECK(shard_of(project, project.ask_with(ann, {})) == first);
-  CHECK(shard_of(project, project.ask_with(bob, {})) == second);
+  CHECK(take(ann) == first);
+  CHECK(take(bob) == second);
   // Ann is gone: who comes next goes on with hers, though there is a new one.
   project.pass(Seconds(15));
   project.heartbeat(bob, {});
   project.heartbeat(carol, {});
   project.pass(Seconds(6));
-  CHECK(shard_of(project, project.ask_with(carol, {})) == first);
+  CHECK(take(carol) == first);
 }
 
 TEST_CASE("shards that nobody knows, or that are done, change nothing") {
@@ -73,29 +78,32 @@ TEST_CASE("whom a replica goes to, no claim decides") {
   Volunteer ann = project.join(), bob = project.join();
   const Hash a = project.run().shards[0].hash;
   const Hash b = project.run().shards[1].hash;
-  Assignment older = project.ask_with(ann, {a});
-  Assignment newer = project.ask_with(ann, {b});
-  REQUIRE(shard_of(project, older) == a);
-  REQUIRE(shard_of(project, newer) == b);
-  // Both wait for a partner, and are anybody's: the oldest goes first.
+  Assignment oldest = project.ask_with(ann, {a});
+  for (int i = 1; i < 5; ++i) project.ask_with(ann, {});
+  Assignment newest = project.ask_with(ann, {b});
+  REQUIRE(shard_of(project, oldest) == a);
+  REQUIRE(shard_of(project, newest) == b);
+  // All wait for a partner, and are anybody's: the oldest goes first.
   for (ResultId id : project.state().feeder.unsent()) {
     project.state().reservations.release(id);
   }
-  Assignment second = project.ask_with(bob, {b});
-  CHECK(project.unit_of(second.result).id == project.unit_of(older.result).id);
+  Assignment replica = project.ask_with(bob, {b});
+  CHECK(project.unit_of(replica.result).id ==
+        project.unit_of(oldest.result).id);
 }
 
 TEST_CASE("what is handed out stays so when the server dies") {
   ProjectFixture project(several_shards());
   const Hash b = project.run().shards[1].hash;
   std::set<std::tuple<std::uint32_t, std::uint32_t>> seen;
+  std::uint64_t steps = 0;
   auto take = [&](const std::vector<Hash>& shards) {
     Volunteer fresh = project.join();
     Assignment assignment = project.ask_with(fresh, shards);
     const SampleRange range =
         project.state().feeder.find_by_result(assignment.result)->task.range;
     CHECK(seen.emplace(range.shard_index, range.first).second);
-    CHECK(range.steps == 250);
+    steps += range.steps;
     project.report(fresh, assignment);
   };
   take({b});
@@ -111,19 +119,13 @@ TEST_CASE("what is handed out stays so when the server dies") {
     project.daemons().scheduler.request_work(eve.host, request,
                                              [](protocol::WorkReply) {});
   });
-  while (seen.size() < kShards * 5 - 1) {
+  while (seen.size() < kShards * 5) {
     take(seen.size() % 2 == 0 ? std::vector<Hash>{b} : std::vector<Hash>{});
     if (seen.size() % 4 == 0) project.reopen();
   }
-  // Of the last shard 9,990 samples are less than 1,250 whole batches.
-  Volunteer last = project.join();
-  Assignment rest = project.ask_with(last, {});
-  const std::uint32_t steps =
-      project.state().feeder.find_by_result(rest.result)->task.range.steps;
-  CHECK(steps <= 250);
-  project.report(last, rest);
+  CHECK(steps == project.run().progress.epoch_steps());
   CHECK(project.assimilated().size() == kShards * 5);
-  CHECK(project.ask(last).assignments.empty());
+  CHECK(project.ask(project.join()).assignments.empty());
   check_ledger(project);
 }
 

@@ -410,7 +410,7 @@ TEST_CASE("a client gets units of the shards that it keeps") {
   std::string key = scene.account("Ann");
   for (const Hash& hash : hashes) {
     Client client(scene, key);
-    client.request.cross_project_id = hash.hex().substr(0, 32);
+    client.request.host.cpid = hash.hex().substr(0, 32);
     const std::string name = object_name(ObjectKind::shard, hash);
     client.request.files = {{name, 8e6}};
     std::string reply = client.ask();

@@ -97,7 +97,7 @@ void keeps_the_progress_of_shards(Store& store) {
   change(store, [&] {
     run = add_run(store, 1);
     other = add_run(store, 2);
-    for (std::uint8_t n : {2, 1}) {
+    for (std::uint8_t n = 2; n > 0; --n) {
       store.replace_shard_progress(sample_progress(n, run));
     }
     store.replace_shard_progress(sample_progress(1, other));
