@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
-#include <ranges>
 
 namespace quorate {
 namespace {
 
 // Of shards in progress, for a host that holds none: with thousands of hosts
 // the best of so many is good enough, and found in less than a millisecond.
-constexpr std::ptrdiff_t kMostConsidered = 4096;
+constexpr std::size_t kMostConsidered = 4096;
 
 // The best of some shards under the three rules. New ones come by themselves,
 // for of all shards only the first new one is looked at.
@@ -106,8 +105,9 @@ std::optional<std::uint32_t> choose_shard(const EpochProgress& epoch,
   if (std::optional<std::uint32_t> fresh = epoch.next_new()) {
     of_all.consider(*fresh);
   }
-  for (std::uint32_t shard :
-       epoch.begun() | std::views::take(kMostConsidered)) {
+  std::size_t looked_at = 0;
+  for (std::uint32_t shard : epoch.begun()) {
+    if (++looked_at > kMostConsidered) break;
     of_all.consider(shard);
   }
   return of_all.best();
