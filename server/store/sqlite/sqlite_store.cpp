@@ -60,6 +60,9 @@ void SqliteStore::write_waiting() {
   for (const auto& [run, cursor] : std::exchange(waiting_cursors_, {})) {
     update(connection_, cursor, run);
   }
+  for (const auto& [key, progress] : std::exchange(waiting_progress_, {})) {
+    replace(connection_, progress);
+  }
   for (const auto& [id, waiting] : std::exchange(waiting_results_, {})) {
     if (waiting.is_new) {
       check(insert(connection_, waiting.result) == id,
@@ -85,6 +88,7 @@ void SqliteStore::commit() {
 
 void SqliteStore::rollback() {
   waiting_cursors_.clear();
+  waiting_progress_.clear();
   waiting_results_.clear();
   // A full disk makes SQLite roll back on its own.
   if (connection_.in_transaction()) connection_.query("ROLLBACK").run();
@@ -180,13 +184,14 @@ RunCursor SqliteStore::cursor(RunKey run) {
 }
 
 void SqliteStore::replace_shard_progress(const ShardProgress& progress) {
-  replace(changing(), progress);
+  changing_apart();
+  waiting_progress_[{progress.run, progress.place}] = progress;
 }
 
 std::vector<ShardProgress> SqliteStore::shard_progress(RunKey run,
                                                        std::uint32_t epoch) {
   return select<ShardProgress>(
-      connection_, "WHERE run = ? AND epoch = ? ORDER BY place", run, epoch);
+      reading(), "WHERE run = ? AND epoch = ? ORDER BY place", run, epoch);
 }
 
 RunTotals SqliteStore::totals(RunKey run) {

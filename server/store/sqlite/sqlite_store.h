@@ -98,6 +98,7 @@ class SqliteStore final : public Store {
   };
   std::map<ResultId, WaitingResult> waiting_results_;
   std::map<RunKey, RunCursor> waiting_cursors_;
+  std::map<std::pair<RunKey, std::uint32_t>, ShardProgress> waiting_progress_;
   ResultId next_result_ = 0;  // 0: not yet known in this transaction
 };
 

@@ -278,8 +278,8 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
     store->commit();
   }
   {
-    SqliteConnection tenth(path);
-    tenth.execute(fmt::format(
+    SqliteConnection older(path);
+    older.execute(fmt::format(
         "DROP TABLE shard_progress; "
         "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
         "DEFAULT 0; "
