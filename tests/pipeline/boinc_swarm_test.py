@@ -14,7 +14,7 @@ from stock_boinc import new_account
 
 # A unit is a whole shard, the longest that there is.
 TRAINING = ("--model", "lenet", "--local-steps", 160, "--rule", "vc-asgd",
-            "--lr", 0.1, "--epochs", 12)
+            "--lr", 0.1, "--epochs", 20)
 LEAST_ACCURACY = 0.9
 LEAST_MIXED = 0.25  # of the quorums: a BOINC and a native host
 

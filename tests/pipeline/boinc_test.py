@@ -84,7 +84,8 @@ def test_tampered_program(stage):
         text = exchange.reply.decode(errors="replace")
         if not exchange.is_rpc() or "<file_signature>" not in text:
             return False
-        spoilt = re.sub(r"(<file_signature>\s*)([0-9a-f])",
+        # Not its first digit: the number must stay below the key's modulus.
+        spoilt = re.sub(r"(<file_signature>\s*[0-9a-f]{20})([0-9a-f])",
                         lambda m: m[1] + f"{15 - int(m[2], 16):x}", text)
         exchange.reply = spoilt.encode()
         return True
