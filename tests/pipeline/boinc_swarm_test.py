@@ -14,8 +14,10 @@ from stock_boinc import new_account
 
 # A unit is a whole shard, the longest that there is.
 TRAINING = ("--model", "lenet", "--local-steps", 160, "--rule", "vc-asgd",
-            "--lr", 0.1, "--epochs", 20)
-LEAST_ACCURACY = 0.9
+            "--lr", 0.1, "--epochs", 12)
+# Of ten kinds. Most of the 24 units begin on versions that are 8 or more behind;
+# packaging/demo.sh --boinc reaches the demo's bound.
+LEAST_ACCURACY = 0.8
 LEAST_MIXED = 0.25  # of the quorums: a BOINC and a native host
 
 
