@@ -144,7 +144,8 @@ void Consequences::revoked(const Workunit& unit) {
 // It had been valid: no longer, and its credit is taken back.
 void Consequences::withdraw(Result result, const std::string& reason) {
   Host& host = *state_.hosts.host(result.host);
-  state_.hosts.add_credit(host.id, -result.credit, state_.clock.unix_ms());
+  state_.hosts.add_credit(host.id, -result.credit, result.received,
+                          state_.clock.unix_ms());
   --host.valid;
   result.credit = 0;
   make_invalid(std::move(result), reason);

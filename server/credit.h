@@ -32,11 +32,11 @@ inline double recent_credit(const RecentCredit& recent, Millis now) {
   return recent.per_day * std::exp2(-days / kHalfLifeDays);
 }
 
-// credit: granted now; negative: taken back.
+// credit: granted then, of which some is forgotten; negative: taken back.
 inline RecentCredit add_recent(const RecentCredit& recent, double credit,
-                               Millis now) {
-  const double added = credit * std::log(2.0) / kHalfLifeDays;
-  return {std::max(0.0, recent_credit(recent, now) + added),
+                               Millis granted, Millis now) {
+  const RecentCredit added{credit * std::log(2.0) / kHalfLifeDays, granted};
+  return {std::max(0.0, recent_credit(recent, now) + recent_credit(added, now)),
           std::max(recent.at, now)};
 }
 

@@ -200,13 +200,14 @@ std::vector<HostId> HostTable::active_since(Instant since) const {
   return active;
 }
 
-void HostTable::add_credit(HostId id, double credit, Millis now) {
+void HostTable::add_credit(HostId id, double credit, Millis granted,
+                           Millis now) {
   Host& host = hosts_.at(id);
   User& user = users_.at(host.user_id);
   host.credit += credit;
-  host.recent = add_recent(host.recent, credit, now);
+  host.recent = add_recent(host.recent, credit, granted, now);
   user.credit += credit;
-  user.recent = add_recent(user.recent, credit, now);
+  user.recent = add_recent(user.recent, credit, granted, now);
   changed(id);
   dirty_users_.insert(host.user_id);
 }

@@ -65,8 +65,8 @@ class HostTable {
   // Volunteers' hosts heard from since `since`.
   std::vector<HostId> active_since(Instant since) const;
 
-  // Also to its user. Negative: taken back.
-  void add_credit(HostId host, double credit, Millis now);
+  // Also to its user. Negative: what was granted then is taken back.
+  void add_credit(HostId host, double credit, Millis granted, Millis now);
   // Remembers that a row changed; flush() writes all such rows at once.
   void changed(HostId id) { dirty_hosts_.insert(id); }
   void flush();

@@ -133,9 +133,12 @@ std::optional<OpenResult> NativeDoor::open_result(
   return open;
 }
 
-Response NativeDoor::not_open_response(const Request& request) const {
+Response NativeDoor::not_open_response(const Request& request,
+                                       const Session& session) const {
   std::optional<ResultId> id = result_id(request);
-  if (!id || !state_.open_results.is_on_hold(*id)) return closed_response();
+  if (!id || !state_.open_results.is_on_hold(*id, session.host)) {
+    return closed_response();
+  }
   return error_response(ErrorKind::unavailable, on_hold(*id).what());
 }
 
@@ -288,7 +291,7 @@ void NativeDoor::head_update(const Request& request, Responder responder) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
   std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) return responder.send(not_open_response(request));
+  if (!open) return responder.send(not_open_response(request, *session));
   Response response;
   response.headers.emplace_back("Upload-Offset",
                                 std::to_string(uploads_.offset(*open)));
@@ -300,7 +303,7 @@ std::variant<std::unique_ptr<BodySink>, Response> NativeDoor::put_update(
   std::optional<Session> session = session_of(request);
   if (!session) return new_session_response();
   std::optional<OpenResult> open = open_result(request, *session);
-  if (!open) return not_open_response(request);
+  if (!open) return not_open_response(request, *session);
   return open_native_upload(uploads_, *open, request);
 }
 

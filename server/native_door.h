@@ -46,7 +46,8 @@ class NativeDoor {
   std::optional<OpenResult> open_result(const Request& request,
                                         const Session& session) const;
   // Why it has not.
-  Response not_open_response(const Request& request) const;
+  Response not_open_response(const Request& request,
+                             const Session& session) const;
 
   Project& project_;
   ProjectState& state_;

@@ -38,14 +38,15 @@ std::optional<OpenResult> OpenResults::find(ResultId id) const {
   return found->second;
 }
 
-void OpenResults::hold(ResultId id) {
+void OpenResults::hold(ResultId id, HostId host) {
   std::lock_guard lock(mutex_);
-  on_hold_.emplace(id, Hash{});
+  on_hold_.emplace(id, Held{host, {}});
 }
 
-bool OpenResults::is_on_hold(ResultId id) const {
+bool OpenResults::is_on_hold(ResultId id, HostId host) const {
   std::lock_guard lock(mutex_);
-  return on_hold_.contains(id);
+  auto found = on_hold_.find(id);
+  return found != on_hold_.end() && found->second.host == host;
 }
 
 bool OpenResults::is_closed(ResultId id) const {
@@ -63,7 +64,7 @@ void OpenResults::set_uploaded(ResultId id, const Hash& update,
                                std::uint64_t size) {
   std::lock_guard lock(mutex_);
   if (auto held = on_hold_.find(id); held != on_hold_.end()) {
-    held->second = update;
+    held->second.payload = update;
   }
   auto found = results_.find(id);
   if (found == results_.end() || !found->second.uploaded.is_zero()) return;
@@ -77,8 +78,8 @@ std::vector<Hash> OpenResults::uploaded() const {
   for (const auto& [id, result] : results_) {
     if (!result.uploaded.is_zero()) payloads.push_back(result.uploaded);
   }
-  for (const auto& [id, payload] : on_hold_) {
-    if (!payload.is_zero()) payloads.push_back(payload);
+  for (const auto& [id, held] : on_hold_) {
+    if (!held.payload.is_zero()) payloads.push_back(held.payload);
   }
   return payloads;
 }

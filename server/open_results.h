@@ -46,8 +46,9 @@ class OpenResults {
   // Still to be reported, of a run that is not loaded: nothing can be taken of
   // it until the server starts with the run, and until then nothing of it may
   // be lost. find() does not know it.
-  void hold(ResultId id);
-  bool is_on_hold(ResultId id) const;
+  void hold(ResultId id, HostId host);
+  // Strangers are not told: they would know how far a partner is.
+  bool is_on_hold(ResultId id, HostId host) const;
   // Neither open nor on hold.
   bool is_closed(ResultId id) const;
   // Its host signs with another key than when it was sent.
@@ -67,7 +68,11 @@ class OpenResults {
 
   mutable std::mutex mutex_;
   std::map<ResultId, OpenResult> results_;
-  std::map<ResultId, Hash> on_hold_;  // with their payload
+  struct Held {
+    HostId host = 0;
+    Hash payload;  // zero: none yet
+  };
+  std::map<ResultId, Held> on_hold_;
   std::unordered_map<Hash, int> uses_;
   std::unordered_map<Hash, std::vector<WaitingWitness>> witnesses_;
 };

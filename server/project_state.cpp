@@ -100,7 +100,7 @@ void ProjectState::hold_results(RunKey run) {
     if (unit.run == run) units.push_back(unit.id);
   }
   for (const Result& result : store.results_of(units)) {
-    if (may_report(result)) open_results.hold(result.id);
+    if (may_report(result)) open_results.hold(result.id, result.host);
   }
 }
 

@@ -167,7 +167,7 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
 
 protocol::ReportReply Reports::repeat(HostId host, ResultId id,
                                       const SignedHeader& header) const {
-  if (state_.open_results.is_on_hold(id)) throw on_hold(id);
+  if (state_.open_results.is_on_hold(id, host)) throw on_hold(id);
   std::optional<Result> old = state_.store.result(id);
   if (!old || old->host != host) {
     throw Error(

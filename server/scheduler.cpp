@@ -133,7 +133,7 @@ void Scheduler::renew(const Host& host, const protocol::WorkRequest& request,
       }
       continue;
     }
-    if (state_.open_results.is_on_hold(progress.result)) continue;
+    if (state_.open_results.is_on_hold(progress.result, host.id)) continue;
     // Not live: judged, given up, or never ours. Only a reported result has a
     // payload that may now be forgotten; the rest is to be stopped.
     std::optional<Result> old = state_.store.result(progress.result);

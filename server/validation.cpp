@@ -186,7 +186,8 @@ void Validation::grant(const LiveUnit& live, Result& result) {
   result.credit = credit_of(live.unit.operations);
   state_.feeder.save(result);
   ++state_.hosts.host(result.host)->valid;
-  state_.hosts.add_credit(result.host, result.credit, state_.clock.unix_ms());
+  const Millis now = state_.clock.unix_ms();
+  state_.hosts.add_credit(result.host, result.credit, now, now);
 }
 
 void Validation::reject_false(LiveUnit& live, Result& result,

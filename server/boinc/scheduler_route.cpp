@@ -185,7 +185,7 @@ void SchedulerRoute::finish(const RpcPtr& rpc) {
   // hold shall be.
   for (const ReportedResult& result : rpc->request.results) {
     std::optional<ResultId> id = result_of(result.name);
-    if (id && state_.open_results.is_on_hold(*id)) continue;
+    if (id && state_.open_results.is_on_hold(*id, host.id)) continue;
     rpc->reply.acknowledged.push_back(result.name);
   }
   describe(*rpc, host);

@@ -164,7 +164,8 @@ class UploadRoute::Sink final : public BodySink {
   }
 
   UploadReply not_open(const std::string& name, ResultId result) const {
-    if (route_.open_results_.is_on_hold(result)) {
+    // Whoever knows the name was sent the result.
+    if (!route_.open_results_.is_closed(result)) {
       return later(on_hold(result).what());
     }
     return never(name + ": its task is over or unknown");

@@ -123,8 +123,8 @@ TEST_CASE("credit and last-seen times are in the store after flush()") {
   Table table;
   UserId ann = table.hosts.register_user(table.ann, "Ann", 0).id;
   HostId id = table.hosts.register_host(table.machine(9), table.ann, 0).id;
-  table.hosts.add_credit(id, 2.5, 0);
-  table.hosts.add_credit(id, 1.0, 0);
+  table.hosts.add_credit(id, 2.5, 0, 0);
+  table.hosts.add_credit(id, 1.0, 0, 0);
   table.hosts.touch(*table.hosts.host(id), at(99), 99'000);
   CHECK(table.store->user(ann)->credit == 0);
   table.hosts.flush();

@@ -149,7 +149,7 @@ TEST_CASE("a project with thousands of hosts fits one page") {
       host.key = key.public_key();
       host.name = "host " + std::to_string(i);
       Host& added = hosts.register_host(host, key.public_key(), 1);
-      hosts.add_credit(added.id, i == 1234 ? 2 : 1, 0);
+      hosts.add_credit(added.id, i == 1234 ? 2 : 1, 0, 0);
     }
   });
   json status = status_of(project);

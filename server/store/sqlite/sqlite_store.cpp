@@ -56,7 +56,19 @@ SqliteConnection& SqliteStore::reading() {
   return connection_;
 }
 
+// Whose look it was may take a failure for its own and go on, but the rows are
+// others', too: such a transaction must not be committed any more.
 void SqliteStore::write_waiting() {
+  if (failure_) throw *failure_;
+  try {
+    write_each_waiting();
+  } catch (const Error& error) {
+    failure_ = error;
+    throw;
+  }
+}
+
+void SqliteStore::write_each_waiting() {
   for (const auto& [run, cursor] : std::exchange(waiting_cursors_, {})) {
     update(connection_, cursor, run);
   }
@@ -90,6 +102,7 @@ void SqliteStore::rollback() {
   waiting_cursors_.clear();
   waiting_progress_.clear();
   waiting_results_.clear();
+  failure_.reset();
   // A full disk makes SQLite roll back on its own.
   if (connection_.in_transaction()) connection_.query("ROLLBACK").run();
 }

@@ -2,6 +2,11 @@
 // commit is durable when it returns.
 #pragma once
 
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
 #include "server/store/sqlite/connection.h"
 #include "server/store/store.h"
 
@@ -88,6 +93,7 @@ class SqliteStore final : public Store {
   // The connection, for a look; what waits is written before.
   SqliteConnection& reading();
   void write_waiting();
+  void write_each_waiting();
 
   SqliteConnection connection_;
   // Of this transaction, not yet in their tables: a result is often made, sent
@@ -99,7 +105,8 @@ class SqliteStore final : public Store {
   std::map<ResultId, WaitingResult> waiting_results_;
   std::map<RunKey, RunCursor> waiting_cursors_;
   std::map<std::pair<RunKey, std::uint32_t>, ShardProgress> waiting_progress_;
-  ResultId next_result_ = 0;  // 0: not yet known in this transaction
+  ResultId next_result_ = 0;      // 0: not yet known in this transaction
+  std::optional<Error> failure_;  // of writing what waits
 };
 
 }  // namespace quorate

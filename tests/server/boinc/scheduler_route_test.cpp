@@ -83,8 +83,8 @@ TEST_CASE("a client hears what credit it has, in all and of late") {
   client.ask(false);
   constexpr Millis kWeek = 7 * 86'400'000;
   scene.job([&](ProjectState& state) {
-    state.hosts.add_credit(client.request.hostid, 700,
-                           state.clock.unix_ms() - kWeek);
+    const Millis then = state.clock.unix_ms() - kWeek;
+    state.hosts.add_credit(client.request.hostid, 700, then, then);
   });
   std::string reply = client.ask(false);
   const double recent = 50 * std::log(2.0);
@@ -425,15 +425,24 @@ TEST_CASE("a client gets units of the shards that it keeps") {
 TEST_CASE("what is on hold is neither thanked for nor aborted") {
   Scene scene;
   Client client(scene, scene.account("Ann"));
-  scene.job([](ProjectState& state) {
-    state.open_results.hold(1000);
-    state.open_results.hold(1001);
+  client.ask(false);
+  const HostId host = client.request.hostid;
+  scene.job([host](ProjectState& state) {
+    state.open_results.hold(1000, host);
+    state.open_results.hold(1001, host);
   });
   client.request.in_progress = {{"r1000", ""}};
   client.reports("r1001");
   std::string reply = client.ask(false);
   CHECK(elements(reply, "result_ack").empty());
   CHECK(elements(reply, "result_abort").empty());
+
+  // To others it is like any that they do not have.
+  scene.job(
+      [host](ProjectState& state) { state.open_results.hold(1002, host + 1); });
+  client.request.in_progress = {{"r1002", ""}};
+  reply = client.ask(false);
+  CHECK(elements(reply, "result_abort").size() == 1);
 }
 
 TEST_CASE("a client that trusts an unknown key gets no work") {

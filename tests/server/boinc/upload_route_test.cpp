@@ -323,7 +323,7 @@ TEST_CASE("a result that is over or unknown takes nothing") {
 
 TEST_CASE("a result whose run is not there yet is to come later") {
   Door door;
-  door.open_results.hold(6);
+  door.open_results.hold(6, 1);
   const std::string name = output_name(kKey, {6, OutputKind::update});
   CHECK(door.post(question(name)).status == 1);
   CHECK(door.post(File(name, "bytes").request()).status == 1);

@@ -422,6 +422,12 @@ void refuses_rows_that_contradict_others(Store& store) {
   check_refused(store, [&] { store.insert_results({&lost, 1}); });
   check_refused(store, [&] { store.insert_results({&unheld, 1}); });
   check_refused(store, [&] { store.update_results({&missing, 1}); });
+  // Although somebody else saw it and went on.
+  check_refused(store, [&] {
+    store.update_results({&missing, 1});
+    CHECK_THROWS_AS(store.result(1), Error);
+    CHECK_THROWS_AS(store.result(1), Error);
+  });
   check_refused(store, [&] { store.update_cursor(run + 1, {}); });
 }
 
