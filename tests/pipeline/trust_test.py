@@ -91,7 +91,7 @@ def test_turncoat(stage):
 
 def test_purge(stage):
     """kill -9 while a purge goes on: it is finished, never half."""
-    project = make_project(stage, 400, 0)
+    project = make_project(stage, 4000, 0)  # longer than the drill
     server = Server(project).start()
     volunteers = [Volunteer(stage, name).attach(server).start()
                   for name in ("ada", "bert")]
