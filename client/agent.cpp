@@ -6,14 +6,13 @@
 #include "base/log.h"
 #include "base/retry.h"
 #include "client/status_text.h"
+#include "protocol/limits.h"
 
 namespace quorate::client {
 namespace {
 
 // A server that says at once that there is nothing is asked again after this.
 constexpr Seconds kShortestPause{1};
-// Of those that are here, as many as the protocol lets a host name.
-constexpr std::size_t kMostShards = 256;
 // How often the project is asked what became of our results; sooner when it has
 // closed one.
 constexpr Seconds kStandingEvery{60};
@@ -133,7 +132,7 @@ void Agent::ask_for_work() {
   request.speed_flops = wish->speed_flops;
   request.want = wish->results;
   request.wait = kLongPoll;
-  request.shards = cache_.shards(kMostShards);
+  request.shards = cache_.shards(protocol::kMaxShards);
   work_lane_.run<protocol::WorkReply>(
       [request = std::move(request)](ProjectApi& api) {
         return api.ask_for_work(request);

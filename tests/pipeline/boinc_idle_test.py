@@ -12,7 +12,7 @@ from project import expect, run, wait_for
 
 MODEL = "resnet:3x32,3x64,3x128"
 STEP_SECONDS = 0.4  # with a batch of 64, one thread
-SHARD_STEPS = 160
+SHARD_STEPS = 10_240 // 64  # samples of a shard, of a batch
 LEAST_BUSY = 0.9
 
 

@@ -20,6 +20,18 @@
 namespace quorate {
 namespace {
 
+// The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutShardProgress =
+    "DROP TABLE shard_progress; "
+    "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
+    "DEFAULT 0; "
+    "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0";
+constexpr const char* kWithoutRecentCredit =
+    "ALTER TABLE users DROP COLUMN recent_credit; "
+    "ALTER TABLE users DROP COLUMN recent_credit_at; "
+    "ALTER TABLE hosts DROP COLUMN recent_credit; "
+    "ALTER TABLE hosts DROP COLUMN recent_credit_at";
+
 // The error that `call` throws; usage if it throws none.
 template <class F>
 Error error_of(F&& call) {
@@ -192,6 +204,8 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutShardProgress);
+    first.execute(kWithoutRecentCredit);
     first.execute(
         "DROP TRIGGER totals_of_revoked_workunit; "
         "DROP TRIGGER shares_of_withdrawn_result; "
@@ -204,10 +218,6 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE runs DROP COLUMN clip_norm; "
         "ALTER TABLE runs DROP COLUMN micro_batch; "
         "ALTER TABLE runs DROP COLUMN updates_removed; "
-        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
-        "DEFAULT 0; "
-        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
-        "DROP TABLE shard_progress; "
         "DROP TABLE boinc_accounts; DROP TABLE boinc_hosts; "
         "DROP TABLE device_records; DROP INDEX results_valid; DROP INDEX "
         "workunits_to_check; "
@@ -215,10 +225,6 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
         "ALTER TABLE hosts DROP COLUMN mark; "
         "ALTER TABLE hosts DROP COLUMN mark_reason; "
         "ALTER TABLE hosts DROP COLUMN false_results; "
-        "ALTER TABLE users DROP COLUMN recent_credit; "
-        "ALTER TABLE users DROP COLUMN recent_credit_at; "
-        "ALTER TABLE hosts DROP COLUMN recent_credit; "
-        "ALTER TABLE hosts DROP COLUMN recent_credit_at; "
         "ALTER TABLE workunits DROP COLUMN check_state; "
         "ALTER TABLE workunits DROP COLUMN is_late; "
         "ALTER TABLE results DROP COLUMN is_witness; "
@@ -241,16 +247,9 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
-    older.execute(
-        "ALTER TABLE users DROP COLUMN recent_credit; "
-        "ALTER TABLE users DROP COLUMN recent_credit_at; "
-        "ALTER TABLE hosts DROP COLUMN recent_credit; "
-        "ALTER TABLE hosts DROP COLUMN recent_credit_at; "
-        "DROP TABLE shard_progress; "
-        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
-        "DEFAULT 0; "
-        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
-        "PRAGMA user_version = 9");
+    older.execute(kWithoutShardProgress);
+    older.execute(kWithoutRecentCredit);
+    older.execute("PRAGMA user_version = 9");
   }
   auto store = open_sqlite_store(path);
   user.recent = {};
@@ -279,11 +278,8 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutShardProgress);
     older.execute(fmt::format(
-        "DROP TABLE shard_progress; "
-        "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
-        "DEFAULT 0; "
-        "ALTER TABLE runs ADD COLUMN cursor_step INTEGER NOT NULL DEFAULT 0; "
         "UPDATE runs SET cursor_shard_position = 3, cursor_step = 40 "
         "WHERE id <> {}; "
         "PRAGMA user_version = 10",
