@@ -132,8 +132,12 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
   entry.samples = live.unit.samples;
   entry.rule = training.rule->name();
   entry.basis = basis_of(live.results);
-  entry.coefficients =
-      training.rule->coefficients(entry.staleness, live.unit.epoch + 1);
+  entry.coefficients = training.rule->coefficients(
+      {.version = entry.version_before,
+       .base_version = entry.base_version,
+       .epoch = live.unit.epoch + 1,
+       .steps = live.task.range.steps,
+       .learning_rate = live.task.optimizer.learning_rate});
 
   std::vector<float> base;
   if (!training.rule->in_rounds()) {

@@ -81,6 +81,7 @@ bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
 
 bool ModelState::skip(const ResultAssimilated& entry, const UpdateRule& rule) {
   expect_follows(entry, rule);
+  if (rule.collects()) coefficients_ = entry.coefficients;
   return advance(entry, rule, {});
 }
 
@@ -127,7 +128,7 @@ void ModelState::expect_follows(const ResultAssimilated& entry,
                               entry.base_version, branch_));
   }
   // Also those that the rule will look for, before anything is changed.
-  for (const auto& [name, value] : rule.coefficients(entry.staleness, 1)) {
+  for (const auto& [name, value] : rule.coefficients({})) {
     coefficient(entry.coefficients, name.c_str());
   }
 }
@@ -154,7 +155,7 @@ bool ModelState::advance(const ResultAssimilated& entry, const UpdateRule& rule,
   std::vector<Contribution> contributions;
   for (const Pending& one : pending_)
     contributions.push_back({base, one.delta});
-  if (!contributions.empty()) merge(contributions, rule);
+  if (!contributions.empty() || rule.collects()) merge(contributions, rule);
   pending_.clear();
   version_ = entry.version_after;
   return true;

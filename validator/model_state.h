@@ -46,7 +46,8 @@ class ModelState {
   bool apply(const ResultAssimilated& entry, const UpdateRule& rule,
              std::span<const float> base, std::vector<float> delta);
   // The same without this entry's update, to see the model without a host: a
-  // version that would have been made of it alone repeats the one before.
+  // version that would have been made of it alone repeats the one before, but
+  // for what a rule that collects does of others then.
   bool skip(const ResultAssimilated& entry, const UpdateRule& rule);
   // A revocation, of the state that rebuild_without() (validator/replay) gives:
   // the same model under the next version's number. Results one by one must be

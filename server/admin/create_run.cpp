@@ -47,13 +47,29 @@ bool is_run_name(const std::string& name) {
   return is_dataset_name(name);
 }
 
-// The rule's own settings, from the flags that were given.
+// The rule's own settings: KEY=VALUE of --set, and flags for the best known.
 std::string rule_settings(const json& arguments) {
-  json settings = json::object();
+  json settings = arguments.value("rule_settings", json::object());
   for (const char* name : {"alpha", "beta", "gamma"}) {
     if (arguments.contains(name)) settings[name] = arguments[name];
   }
   return settings.empty() ? "" : settings.dump();
+}
+
+// Units of the length that the rule wants.
+void set_local_steps(const json& arguments, const UpdateRule& rule, Run& run) {
+  if (arguments.value("local_steps", json()) != "auto") {
+    run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
+  }
+  const std::uint32_t wanted = rule.local_steps();
+  if (wanted == 0) return;
+  if (arguments.contains("local_steps") && run.local_steps != wanted) {
+    refuse(
+        fmt::format("--local-steps {}: rule \"{}\" has units of {} step: "
+                    "leave it out, or choose another rule",
+                    arguments["local_steps"].dump(), rule.name(), wanted));
+  }
+  run.local_steps = wanted;
 }
 
 // The network that is wished for, for what the data set has. The one place
@@ -111,7 +127,8 @@ void set_batch(const json& arguments, bool is_text, Run& run) {
   }
 }
 
-Run run_from(const json& arguments, const DatasetManifest& dataset) {
+Run run_from(const json& arguments, const DatasetManifest& dataset,
+             const UpdateRule& rule) {
   Run run;
   run.name = arguments.value("run", "");
   if (!is_run_name(run.name)) {
@@ -123,9 +140,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
   run.model = model_for(dataset, arguments);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
   set_batch(arguments, dataset.is_text(), run);
-  if (arguments.value("local_steps", json()) != "auto") {
-    run.local_steps = number(arguments, "local_steps", run.local_steps, 0, 1e6);
-  }
+  set_local_steps(arguments, rule, run);
   run.epochs = number(arguments, "epochs", run.epochs, 1, 1e6);
   run.quorum = number(arguments, "quorum", run.quorum, 1, 10);
   run.optimizer = optimizer_from(arguments, dataset.is_text());
@@ -134,7 +149,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset) {
     refuse("--lr-schedule: expected linear or constant, found " +
            run.lr_schedule);
   }
-  run.rule = arguments.value("rule", run.rule);
+  run.rule = rule.name();
   run.rule_settings = rule_settings(arguments);
   run.round_units = number(arguments, "round_units", 0U, 0, 100000);
   run.round_share = number(arguments, "round_share", 0.6, 0.01, 1);
@@ -204,13 +219,13 @@ TrainingRun& create_run(Project& project, const json& arguments) {
   ProjectState& state = project.state();
   DatasetManifest dataset =
       load_manifest(project.folder(), arguments.value("dataset", ""));
-  Run run = run_from(arguments, dataset);
+  std::unique_ptr<UpdateRule> rule = make_update_rule(
+      arguments.value("rule", Run().rule), rule_settings(arguments));
+  Run run = run_from(arguments, dataset, *rule);
   if (state.run_by_name(run.name) != nullptr) {
     refuse(fmt::format("run {}: there is one already: choose another name",
                        run.name));
   }
-  std::unique_ptr<UpdateRule> rule =
-      make_update_rule(run.rule, run.rule_settings);
   std::vector<float> initial = initial_parameters(run.model, run.seed);
   Hash snapshot = state.objects.put(write_parameters(run.model, initial));
   LedgerEntry entry;

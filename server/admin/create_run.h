@@ -7,11 +7,11 @@
 
 namespace quorate {
 
-// arguments: run, dataset, and optionally model, rule, alpha, beta, gamma,
-// local_steps, batch, epochs, quorum, lr, momentum, weight_decay, lr_schedule,
-// seed, round_units, round_share. Throws usage, naming the argument, for what
-// cannot work. The first ledger entry is written; volunteers get work from the
-// next moment on.
+// arguments: run, dataset, and optionally model, rule, rule_settings (an
+// object), alpha, beta, gamma (as in rule_settings), local_steps, batch,
+// epochs, quorum, lr, momentum, weight_decay, lr_schedule, seed, round_units,
+// round_share. Throws usage, naming the argument, for what cannot work. The
+// first ledger entry is written; volunteers get work from the next moment on.
 // local_steps may be the word "auto".
 TrainingRun& create_run(Project& project, const nlohmann::json& arguments);
 

@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -8,6 +9,8 @@
 #include "server/admin/create_run.h"
 #include "server/admin/run_text.h"
 #include "server/admin/table.h"
+#include "validator/update_rules/update_rule.h"
+#include "workunits/workunit.h"
 
 namespace quorate {
 namespace {
@@ -99,6 +102,43 @@ void add_optimizer(CLI::App* command, const std::shared_ptr<json>& arguments) {
                  "text 1]");
 }
 
+// The update rule and what belongs to it.
+void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments) {
+  forward(command, arguments, "--rule", "rule",
+          fmt::format("How updates combine: {} [{}]",
+                      fmt::join(update_rule_names(), ", "), Run().rule));
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--set",
+          [arguments](const std::vector<std::string>& settings) {
+            for (const std::string& setting : settings) {
+              const std::size_t at = setting.find('=');
+              if (at == std::string::npos) {
+                throw CLI::ValidationError(
+                    "--set", "\"" + setting + "\": expected KEY=VALUE");
+              }
+              (*arguments)["rule_settings"][setting.substr(0, at)] =
+                  number_or_text(setting.substr(at + 1));
+            }
+          },
+          "A setting of the rule; may be repeated. Each rule has its own: see "
+          "docs/update-rules.md")
+      ->type_name("KEY=VALUE");
+  forward_number(command, arguments, "--alpha", "alpha",
+                 "The same as --set alpha=NUMBER. vc-asgd: weight of the old "
+                 "model, or var for e/(e+1) [0.7]");
+  forward_number(command, arguments, "--gamma", "gamma",
+                 "The same as --set gamma=NUMBER. diloco: outer learning rate "
+                 "[0.7]");
+  forward_number(command, arguments, "--beta", "beta",
+                 "The same as --set beta=NUMBER. diloco: outer momentum [0.9]");
+  forward_number(
+      command, arguments, "--round-units", "round_units",
+      "Rules in rounds: units of a round; 0: as many as hosts are active [0]");
+  forward_number(command, arguments, "--round-share", "round_share",
+                 "Rules in rounds: share of a round that closes it [0.6]");
+}
+
 void add_create(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand("create", "Begin a training run");
@@ -117,19 +157,7 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           "Data set to train on")
       ->required();
   add_model(command, arguments);
-  forward(command, arguments, "--rule", "rule",
-          "How updates combine: vc-asgd, diloco [vc-asgd]");
-  forward_number(command, arguments, "--alpha", "alpha",
-                 "vc-asgd: weight of the old model, or var for e/(e+1) [0.7]");
-  forward_number(command, arguments, "--gamma", "gamma",
-                 "diloco: outer learning rate [0.7]");
-  forward_number(command, arguments, "--beta", "beta",
-                 "diloco: outer momentum [0.9]");
-  forward_number(
-      command, arguments, "--round-units", "round_units",
-      "diloco: units of a round; 0: as many as hosts are active [0]");
-  forward_number(command, arguments, "--round-share", "round_share",
-                 "diloco: share of a round that closes it [0.6]");
+  add_rule(command, arguments);
   forward_number(command, arguments, "--local-steps", "local_steps",
                  "Minibatches of a unit, or auto [auto]");
   forward_number(command, arguments, "--batch", "batch",

@@ -113,6 +113,9 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"alpha", 3}}, "alpha"},
            Row{{{"rule", "diloco"}, {"gamma", 2}}, "gamma"},
            Row{{{"rule", "diloco"}, {"alpha", 0.5}}, "alpha"},
+           Row{{{"rule_settings", {{"alpha", 3}}}}, "alpha"},
+           Row{{{"rule_settings", {{"rate", 1}}}}, "rate"},
+           Row{{{"rule", "sync"}, {"local_steps", 2}}, "--local-steps 2: rule"},
            Row{{{"round_share", 0}}, "--round-share"},
            Row{{{"run", 5}}, "train-create"},
        }) {

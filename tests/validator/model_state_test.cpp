@@ -29,7 +29,7 @@ ResultAssimilated entry_of(const UpdateRule& rule, std::uint64_t before,
   entry.unit_index = unit;
   entry.result = 40;
   entry.rule = rule.name();
-  entry.coefficients = rule.coefficients(0, 1);
+  entry.coefficients = rule.coefficients({});
   return entry;
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("running statistics at the end are merged as such") {
   CHECK(first_two(mixed.parameters()) == first_two(learned.parameters()));
   CHECK(first_two(mixed.published()) == first_two(learned.published()));
   // and the others are means, without momentum
-  const float weight = rule->coefficients(0, 1).at(kOneMinusC);
+  const float weight = rule->coefficients({}).at(kOneMinusC);
   for (std::size_t i = 2; i < 4; ++i) {
     const float w = kInitial[i];
     const float mean = ((w + kDelta[i]) + (w + second[i])) * 0.5F;

@@ -30,13 +30,13 @@ Bits after_vc_asgd(const char* settings, std::uint32_t epoch) {
   Floats w = kParameters;
   RuleState none;
   const Contribution one{kBase, kDelta};
-  rule->step({0, 4}, w, none, {&one, 1}, rule->coefficients(0, epoch));
+  rule->step({0, 4}, w, none, {&one, 1}, rule->coefficients({.epoch = epoch}));
   return bits_of(w);
 }
 
 std::uint32_t weight(const char* settings, std::uint32_t epoch) {
   return bits(make_update_rule("vc-asgd", settings)
-                  ->coefficients(3, epoch)
+                  ->coefficients({.version = 3, .epoch = epoch})
                   .at("one_minus_alpha"));
 }
 
@@ -76,12 +76,12 @@ TEST_CASE("diloco steps with Nesterov momentum on the mean") {
   Floats w = kParameters;
   RuleState state{{"diloco.m", Floats(4, 0.0F)}};
   // when two rounds close with them
-  rule->step({0, 4}, w, state, round, rule->coefficients(0, 1));
+  rule->step({0, 4}, w, state, round, rule->coefficients({}));
   // then after each, momentum and model have the expected bits
   CHECK(bits_of(state.at("diloco.m")) ==
         Bits{0xbd5a740e, 0x3e0bf259, 0xbdb851ea, 0x3b18eae0});
   CHECK(bits_of(w) == Bits{0x3cee1d39, 0xbc955e10, 0x3e38a092, 0x3b867548});
-  rule->step({0, 4}, w, state, round, rule->coefficients(0, 1));
+  rule->step({0, 4}, w, state, round, rule->coefficients({}));
   CHECK(bits_of(state.at("diloco.m")) ==
         Bits{0xbdcf87da, 0x3e84f308, 0xbe2f1a9e, 0x3b914588});
   CHECK(bits_of(w) == Bits{0xbd93aca9, 0x3e76ced2, 0x3c1ccbbe, 0x3c0bc00c});
@@ -115,7 +115,7 @@ TEST_CASE("diloco's mean is the canonical sum at any size of round") {
     Floats w(5, 0.0F);
     RuleState state{{"diloco.m", Floats(5, 0.0F)}};
     rule->step({0, 5}, w, state, contributions_of(deltas),
-               rule->coefficients(0, 1));
+               rule->coefficients({}));
     for (std::size_t i = 0; i < w.size(); ++i) {
       ChainSum sum;
       for (const Floats& delta : deltas) sum.push(delta[i]);
@@ -130,7 +130,7 @@ TEST_CASE("blocks of any size give the same bits") {
   const std::vector<Floats> deltas = random_deltas(70, kSize);
   const auto round = contributions_of(deltas);
   const auto rule = make_update_rule("diloco", "");
-  const Coefficients coefficients = rule->coefficients(0, 1);
+  const Coefficients coefficients = rule->coefficients({});
   auto run_in_blocks = [&](std::size_t block) {
     Floats w(kSize, 0.5F);
     RuleState state{{"diloco.m", Floats(kSize, 0.25F)}};
@@ -159,7 +159,7 @@ TEST_CASE("vc-asgd mixes running statistics as it does parameters") {
   const auto rule = make_update_rule("vc-asgd", "");
   Floats w = kParameters;
   const Contribution one{kBase, kDelta};
-  rule->step_statistics({0, 4}, w, {&one, 1}, rule->coefficients(0, 1));
+  rule->step_statistics({0, 4}, w, {&one, 1}, rule->coefficients({}));
   CHECK(bits_of(w) == after_vc_asgd("", 1));
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("diloco takes the mean of running statistics") {
     const std::vector<Floats> deltas = random_deltas(n, 5);
     Floats w = {1, 2, 3, 4, 5};
     rule->step_statistics({1, 3}, w, contributions_of(deltas),
-                          rule->coefficients(0, 1));
+                          rule->coefficients({}));
     CHECK(w[0] == 1.0F);
     CHECK(w[4] == 5.0F);
     for (std::size_t i = 1; i < 4; ++i) {
@@ -214,7 +214,7 @@ TEST_CASE("a running variance never becomes negative") {
       for (std::size_t i = 0; i < n; ++i) {
         const auto part =
             rule->in_rounds() ? std::span(all) : std::span(all).subspan(i, 1);
-        rule->step_statistics({0, kSize}, w, part, rule->coefficients(0, 1));
+        rule->step_statistics({0, kSize}, w, part, rule->coefficients({}));
         for (const float value : w) REQUIRE(value >= 0.0F);
         if (rule->in_rounds()) break;
       }
@@ -222,19 +222,121 @@ TEST_CASE("a running variance never becomes negative") {
   }
 }
 
+float rate_at(const char* rule, const char* settings, const char* name,
+              std::uint64_t version, std::uint64_t base_version) {
+  return make_update_rule(rule, settings)
+      ->coefficients({.version = version, .base_version = base_version})
+      .at(name);
+}
+
+TEST_CASE("late results count less, and never more than is stable") {
+  CHECK(rate_at("delta-asgd", "", "rate", 7, 7) == 1.2F);
+  CHECK(rate_at("delta-asgd", "", "rate", 9, 6) == 0.3F);
+  // (s + 1)^-1/2 would be more than 1.5 / (s + 1) from staleness 1 on
+  const char* root = "{\"power\": 0.5}";
+  CHECK(rate_at("delta-asgd", root, "rate", 7, 7) == 1.2F);
+  CHECK(rate_at("delta-asgd", root, "rate", 7, 4) == 0.375F);
+  CHECK(rate_at("downpour", "", "rate", 7, 7) == 1.0F);
+  CHECK(rate_at("downpour", "", "rate", 7, 6) == 0.75F);
+  CHECK(rate_at("dc-asgd", "", "rate", 9, 6) == 0.3F);
+  CHECK(rate_at("fedasync", "", "weight", 3, 0) == 0.3F);
+  const char* hinge = "{\"weighting\": \"hinge\", \"alpha\": 1, \"a\": 0.5}";
+  CHECK(rate_at("fedasync", hinge, "weight", 4, 0) == 1.0F);
+  CHECK(rate_at("fedasync", hinge, "weight", 6, 0) == 0.5F);
+  const char* constant = "{\"weighting\": \"constant\"}";
+  CHECK(rate_at("fedasync", constant, "weight", 99, 0) == 0.6F);
+}
+
+TEST_CASE("dc-asgd knows the way that a unit went") {
+  const auto rule = make_update_rule("dc-asgd", "");
+  const Coefficients found =
+      rule->coefficients({.steps = 4, .learning_rate = 0.5F});
+  CHECK(found.at("compensation") == 0.25F);  // lambda / (H l)
+}
+
+TEST_CASE("fedbuff steps with every buffer-th result") {
+  // given a buffer of two, and a model of zeros
+  const auto rule = make_update_rule("fedbuff", "{\"buffer\": 2}");
+  Floats w(4, 0.0F);
+  RuleState state{{"fedbuff.sum", Floats(4, 0.0F)}};
+  const Floats half = {0.5F, 1.0F, -0.25F, 2.0F};
+  const Contribution one{w, half};
+  auto take = [&](std::uint64_t version, std::size_t results) {
+    const Coefficients coefficients =
+        rule->coefficients({.version = version, .base_version = version});
+    rule->step({0, 4}, w, state, {&one, results}, coefficients);
+    return coefficients.at(kOneMinusC);
+  };
+  // when the first comes, then nothing moves, nor does the average
+  CHECK(take(0, 1) == 0.0F);
+  CHECK(w == Floats(4, 0.0F));
+  // when the second comes, then their mean is added
+  CHECK(take(1, 1) > 0.0F);
+  CHECK(w == half);
+  CHECK(state.at("fedbuff.sum") == Floats(4, 0.0F));
+  // when the second of the next pair is left out, the first goes in all the
+  // same
+  take(2, 1);
+  take(3, 0);
+  CHECK(w == Floats{0.75F, 1.5F, -0.375F, 3.0F});
+}
+
+TEST_CASE("the momentum of delayed-nesterov waits for `delay` results") {
+  const auto rule = make_update_rule(
+      "delayed-nesterov",
+      "{\"delay\": 2, \"gamma\": 0.5, \"beta\": 0.5, \"c\": 0}");
+  Floats w(1, 0.0F);
+  RuleState state{{"delayed-nesterov.m", Floats(1, 0.0F)},
+                  {"delayed-nesterov.buffer", Floats(1, 0.0F)}};
+  const Floats eight = {8.0F};
+  const Contribution one{w, eight};
+  auto take = [&](std::uint64_t version, std::size_t results) {
+    rule->step(
+        {0, 1}, w, state, {&one, results},
+        rule->coefficients({.version = version, .base_version = version}));
+  };
+  take(0, 1);  // 0.5 * 8 / 2
+  CHECK(w[0] == 2.0F);
+  take(1, 1);  // m = 8; 0.5 * (0.5 * 8 + 4) more
+  CHECK(state.at("delayed-nesterov.m")[0] == 8.0F);
+  CHECK(w[0] == 6.0F);
+  take(2, 1);
+  CHECK(w[0] == 8.0F);
+  take(3, 0);  // left out: m = 0.5 * 8 + 4; 0.5 * 0.5 * 8 more
+  CHECK(state.at("delayed-nesterov.m")[0] == 8.0F);
+  CHECK(w[0] == 10.0F);
+}
+
+TEST_CASE("rules without momentum add the mean of a round") {
+  for (const char* name : {"sync", "local-sgd"}) {
+    const auto rule = make_update_rule(name, "");
+    const Floats second = {0.03F, -0.02F, 0.7F, 3e-9F};
+    const Contribution round[] = {{{}, kDelta}, {{}, second}};
+    Floats w(4, 1.0F);
+    RuleState none;
+    rule->step({1, 2}, w, none, round, rule->coefficients({}));
+    CHECK(w == Floats{1.0F, 1.0F, 1.0F, 1.0F});
+    rule->step({0, 1}, w, none, round, rule->coefficients({}));
+    CHECK(w == Floats{1.02F, 1.0F, 1.0F, 1.0F});
+  }
+  CHECK(make_update_rule("sync", "")->local_steps() == 1);
+  CHECK(make_update_rule("local-sgd", "")->local_steps() == 0);
+}
+
 TEST_CASE("what is published is averaged by result or by round") {
   const auto one_by_one = make_update_rule("vc-asgd", "");
   const auto rounds = make_update_rule("diloco", "");
   CHECK_FALSE(one_by_one->in_rounds());
   CHECK(rounds->in_rounds());
-  CHECK(bits(one_by_one->coefficients(0, 1).at(kOneMinusC)) == 0x3dccccd0);
-  CHECK(bits(rounds->coefficients(0, 1).at(kOneMinusC)) == 0x3e4ccccc);
+  CHECK(bits(one_by_one->coefficients({}).at(kOneMinusC)) == 0x3dccccd0);
+  CHECK(bits(rounds->coefficients({}).at(kOneMinusC)) == 0x3e4ccccc);
 }
 
 TEST_CASE("a step without its coefficient changes nothing") {
   for (const std::string& name : update_rule_names()) {
     CAPTURE(name);
     const auto rule = make_update_rule(name, "");
+    if (rule->coefficients({}).size() == 1) continue;  // the average's alone
     Floats w = kParameters;
     RuleState state;
     for (const auto& buffer : rule->state_buffers()) state[buffer] = w;
@@ -251,7 +353,31 @@ struct Refusal {
 };
 
 const Refusal kRefusals[] = {
-    {"sgd", "", "unknown; choose one of: vc-asgd, diloco"},
+    {"sgd", "",
+     "unknown; choose one of: vc-asgd, delta-asgd, downpour, dc-asgd, "
+     "dc-asgd-adaptive, fedasync, fedbuff, delayed-nesterov, sync, local-sgd, "
+     "diloco"},
+    {"delta-asgd", "{\"rate\": 1.6}", "at most 1.5: two steps"},
+    {"delta-asgd", "{\"rate\": 0}", "setting \"rate\" is 0"},
+    {"delta-asgd", "{\"power\": -1}", "setting \"power\" is -1"},
+    {"downpour", "{\"rate\": 2}", "at most 1.5: two steps"},
+    {"downpour", "{\"power\": 1}", "\"power\" is unknown; it has: rate"},
+    {"dc-asgd", "{\"lambda\": 3}", "setting \"lambda\" is 3"},
+    {"dc-asgd", "{\"decay\": 0.5}", "\"decay\" is unknown"},
+    {"dc-asgd-adaptive", "{\"decay\": 1}", "setting \"decay\" is 1"},
+    {"fedasync", "{\"alpha\": 1.1}", "setting \"alpha\" is 1.1"},
+    {"fedasync", "{\"weighting\": \"cosine\"}",
+     "expected \"constant\", \"polynomial\" or \"hinge\""},
+    {"fedasync", "{\"weighting\": 2}", "setting \"weighting\" is 2"},
+    {"fedasync", "{\"b\": 2}", "\"b\" is unknown"},
+    {"fedasync", "{\"weighting\": \"constant\", \"a\": 1}",
+     "\"a\" is unknown; it has: alpha, weighting"},
+    {"fedbuff", "{\"buffer\": 0}", "a whole number from 1 to 1000"},
+    {"fedbuff", "{\"buffer\": 2.5}", "a whole number from 1 to 1000"},
+    {"fedbuff", "{\"rate\": 1.51}", "setting \"rate\" is 1.51"},
+    {"delayed-nesterov", "{\"gamma\": 1.2}", "setting \"gamma\" is 1.2"},
+    {"delayed-nesterov", "{\"delay\": 4, \"c\": 0.3}", "setting \"c\" is 0.3"},
+    {"sync", "{\"gamma\": 0.5}", "\"gamma\" is unknown"},
     {"vc-asgd", "{\"alpha\": 1}", "setting \"alpha\" is 1: expected"},
     {"vc-asgd", "{\"alpha\": 0.99999999999}", "setting \"alpha\""},
     {"vc-asgd", "{\"alpha\": -0.1}", "setting \"alpha\" is -0.1"},

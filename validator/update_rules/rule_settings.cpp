@@ -1,10 +1,13 @@
 #include "validator/update_rules/rule_settings.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "validator/update_rules/one_by_one.h"
 
 namespace quorate {
 namespace {
@@ -51,8 +54,16 @@ bool RuleSettings::is_text(const std::string& key, std::string_view text) {
   return value != nullptr && *value == text;
 }
 
+void RuleSettings::expect_text(const std::string& key, std::string_view text,
+                               std::string_view expected) {
+  if (is_text(key, text) || !values_.contains(key)) return;
+  refuse(rule_, fmt::format("setting \"{}\" is {}: expected {}", key,
+                            text_of(values_.at(key)), expected));
+}
+
 float RuleSettings::number(const std::string& key, float otherwise,
-                           bool (*fits)(float), std::string_view expected) {
+                           const std::function<bool(float)>& fits,
+                           std::string_view expected) {
   known_.insert(key);
   const auto found = values_.find(key);
   if (found == values_.end()) return otherwise;
@@ -64,12 +75,46 @@ float RuleSettings::number(const std::string& key, float otherwise,
                             text_of(found->second), expected));
 }
 
+std::uint32_t RuleSettings::count(const std::string& key,
+                                  std::uint32_t otherwise, std::uint32_t most) {
+  const float found = number(
+      key, static_cast<float>(otherwise),
+      [most](float x) {
+        return x >= 1.0F && x <= static_cast<float>(most) && x == std::floor(x);
+      },
+      fmt::format("a whole number from 1 to {}", most));
+  return static_cast<std::uint32_t>(found);
+}
+
 void RuleSettings::expect_no_others() const {
   for (const auto& [key, value] : values_) {
     if (known_.count(key) != 0) continue;
     refuse(rule_, fmt::format("setting \"{}\" is unknown; it has: {}", key,
                               fmt::join(known_, ", ")));
   }
+}
+
+float step_rate(RuleSettings& values, float otherwise) {
+  return values.number(
+      "rate", otherwise,
+      [](float rate) { return rate > 0.0F && rate <= kMostDrift; },
+      fmt::format("a number above 0 and at most {}: two steps of the sharpest "
+                  "directions' size would undo each other",
+                  kMostDrift));
+}
+
+float outer_rate(RuleSettings& values, float otherwise) {
+  return values.number(
+      "gamma", otherwise, [](float g) { return g > 0.0F && g <= 1.0F; },
+      "a number above 0 and at most 1: beyond 1 the outer step overshoots the "
+      "mean of the volunteers");
+}
+
+float outer_momentum(RuleSettings& values) {
+  return values.number(
+      "beta", 0.9F, [](float b) { return b >= 0.0F && b < 1.0F; },
+      "a number from 0 to below 1: at 1 the momentum never forgets and the "
+      "model runs away");
 }
 
 }  // namespace quorate

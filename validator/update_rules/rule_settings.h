@@ -2,6 +2,8 @@
 // anything else is refused.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -18,10 +20,18 @@ class RuleSettings {
 
   // Whether the setting is the text `text`.
   bool is_text(const std::string& key, std::string_view text);
+  // Throws usage, saying `expected`, if the setting is there and another text.
+  void expect_text(const std::string& key, std::string_view text,
+                   std::string_view expected);
   // The setting rounded to binary32, or `otherwise` if it is not there. Throws
   // usage unless it is a number that `fits`; the message says `expected`.
-  float number(const std::string& key, float otherwise, bool (*fits)(float),
+  float number(const std::string& key, float otherwise,
+               const std::function<bool(float)>& fits,
                std::string_view expected);
+  // A whole number from 1 to `most`, or `otherwise` if it is not there. Throws
+  // usage for anything else.
+  std::uint32_t count(const std::string& key, std::uint32_t otherwise,
+                      std::uint32_t most);
   // Throws usage if there is a setting that nobody asked for.
   void expect_no_others() const;
 
@@ -30,5 +40,14 @@ class RuleSettings {
   std::map<std::string, std::variant<double, std::string>> values_;
   std::set<std::string> known_;
 };
+
+// Settings that several rules have.
+//
+// "rate" in (0, 1.5], of a step along a result's delta.
+float step_rate(RuleSettings& values, float otherwise);
+// "gamma" in (0, 1], of an outer step.
+float outer_rate(RuleSettings& values, float otherwise);
+// "beta" in [0, 1), default 0.9.
+float outer_momentum(RuleSettings& values);
 
 }  // namespace quorate

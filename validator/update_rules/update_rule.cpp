@@ -6,7 +6,13 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "validator/update_rules/dc_asgd.h"
+#include "validator/update_rules/delayed_nesterov.h"
+#include "validator/update_rules/delta_asgd.h"
 #include "validator/update_rules/diloco.h"
+#include "validator/update_rules/fedasync.h"
+#include "validator/update_rules/fedbuff.h"
+#include "validator/update_rules/local_sgd.h"
 #include "validator/update_rules/vc_asgd.h"
 
 namespace quorate {
@@ -19,16 +25,25 @@ struct KnownRule {
 
 constexpr std::array kRules = {
     KnownRule{"vc-asgd", make_vc_asgd},
+    KnownRule{"delta-asgd", make_delta_asgd},
+    KnownRule{"downpour", make_downpour},
+    KnownRule{"dc-asgd", make_dc_asgd},
+    KnownRule{"dc-asgd-adaptive", make_dc_asgd_adaptive},
+    KnownRule{"fedasync", make_fedasync},
+    KnownRule{"fedbuff", make_fedbuff},
+    KnownRule{"delayed-nesterov", make_delayed_nesterov},
+    KnownRule{"sync", make_sync},
+    KnownRule{"local-sgd", make_local_sgd},
     KnownRule{"diloco", make_diloco},
 };
 
 }  // namespace
 
-Coefficients UpdateRule::coefficients(std::uint64_t staleness,
-                                      std::uint32_t epoch) const {
-  check(epoch >= 1, "epochs of update rules count from 1");
-  Coefficients decided = own_coefficients(staleness, epoch);
-  decided[kOneMinusC] = 1.0F - ema_keep();
+Coefficients UpdateRule::coefficients(const Arrival& arrival) const {
+  check(arrival.epoch >= 1, "epochs of update rules count from 1");
+  check(arrival.base_version <= arrival.version, "a result of a later version");
+  Coefficients decided = own_coefficients(arrival);
+  decided.try_emplace(kOneMinusC, 1.0F - ema_keep());
   return decided;
 }
 

@@ -2,9 +2,8 @@
 
 #include <optional>
 
-#include "base/arithmetic.h"
 #include "base/error.h"
-#include "validator/element_loop.h"
+#include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 
 namespace quorate {
@@ -24,13 +23,8 @@ class VcAsgd final : public UpdateRule {
             std::span<const Contribution> contributions,
             const Coefficients& coefficients) const override {
     check(contributions.size() == 1, "vc-asgd takes results one by one");
-    const float weight = coefficient(coefficients, kOneMinusAlpha);
-    const float* base = contributions[0].base.data() + range.first;
-    const float* delta = contributions[0].delta.data() + range.first;
-    float* w = parameters.data() + range.first;
-    for_each_element(range.count, [=](std::size_t i) {
-      w[i] = fma(weight, (base[i] + delta[i]) - w[i], w[i]);
-    });
+    mix(range, parameters, contributions[0],
+        coefficient(coefficients, kOneMinusAlpha));
   }
 
   // The step is such an average.
@@ -42,9 +36,8 @@ class VcAsgd final : public UpdateRule {
   }
 
  private:
-  Coefficients own_coefficients(std::uint64_t,
-                                std::uint32_t epoch) const override {
-    const auto e = static_cast<float>(epoch);
+  Coefficients own_coefficients(const Arrival& arrival) const override {
+    const auto e = static_cast<float>(arrival.epoch);
     const float alpha = alpha_.value_or(e / (e + 1.0F));
     return {{kOneMinusAlpha, 1.0F - alpha}};
   }

@@ -1,0 +1,73 @@
+#include "validator/update_rules/round_mean.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "validator/element_loop.h"
+
+namespace quorate {
+namespace {
+
+// Elements whose sums are held at a time: 4 KiB a level of the recursion.
+constexpr std::size_t kBlock = 1024;
+constexpr std::size_t kChain = 64;
+
+// The sums of the deltas' elements from `first` on. The order is that of
+// ChainSum, turned inside out so that the inner loop runs over elements: one
+// chain at a time, neighbours joined pairwise.
+void sum_deltas(std::span<const Contribution> round, std::size_t first,
+                std::span<float> sums) {
+  if (round.size() <= kChain) {
+    std::fill(sums.begin(), sums.end(), 0.0F);
+    for (const Contribution& one : round) {
+      const float* delta = one.delta.data() + first;
+      for_each_element(sums.size(),
+                       [=](std::size_t i) { sums[i] += delta[i]; });
+    }
+    return;
+  }
+  std::size_t left = kChain;
+  while (left * 2 < round.size()) left *= 2;
+  std::array<float, kBlock> right;
+  sum_deltas(round.first(left), first, sums);
+  sum_deltas(round.subspan(left), first, {right.data(), sums.size()});
+  for_each_element(sums.size(), [&](std::size_t i) { sums[i] += right[i]; });
+}
+
+float reciprocal_of_count(std::span<const Contribution> contributions) {
+  check(!contributions.empty(), "a round needs a result");
+  return 1.0F / static_cast<float>(contributions.size());
+}
+
+}  // namespace
+
+void for_means(
+    std::span<const Contribution> contributions, ParameterRange range,
+    const std::function<void(ParameterRange part, const float* mean)>& step) {
+  const float reciprocal = reciprocal_of_count(contributions);
+  std::array<float, kBlock> block;
+  for (std::size_t done = 0; done < range.count; done += kBlock) {
+    const ParameterRange part{range.first + done,
+                              std::min(kBlock, range.count - done)};
+    sum_deltas(contributions, part.first, {block.data(), part.count});
+    float* mean = block.data();
+    for_each_element(part.count, [=](std::size_t i) { mean[i] *= reciprocal; });
+    step(part, mean);
+  }
+}
+
+void take_mean_of_statistics(ParameterRange range, std::span<float> parameters,
+                             std::span<const Contribution> contributions) {
+  const float reciprocal = reciprocal_of_count(contributions);
+  for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+    ChainSum sum;
+    for (const Contribution& one : contributions) {
+      sum.push(parameters[i] + one.delta[i]);
+    }
+    parameters[i] = sum.total() * reciprocal;
+  }
+}
+
+}  // namespace quorate
