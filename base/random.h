@@ -24,6 +24,7 @@ enum class RandomUse : std::uint32_t {
   codec = 5,
   dataset_shuffle = 6,
   window_shift = 7,  // index: shard
+  gossip_peer = 8,
 };
 constexpr std::uint32_t stream_of(RandomUse use, std::uint32_t index = 0) {
   return static_cast<std::uint32_t>(use) << 16 | index;

@@ -62,6 +62,8 @@ void Assimilator::take_one_by_one(TrainingRun& training) {
   for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
     assimilate(training, *live, true);
     transitioner_.pass(live->unit.id);
+    // Its replica is free for the next unit.
+    if (training.rule->replicas() != 0) scheduler_.wake();
   }
 }
 
@@ -137,7 +139,10 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
        .base_version = entry.base_version,
        .epoch = live.unit.epoch + 1,
        .steps = live.task.range.steps,
-       .learning_rate = live.task.optimizer.learning_rate});
+       .learning_rate = live.task.optimizer.learning_rate,
+       .replica = live.task.replica.value_or(0),
+       .seed = training.run.seed,
+       .state = &training.model.rule_state()});
 
   std::vector<float> base;
   if (!training.rule->in_rounds()) {

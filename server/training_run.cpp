@@ -113,18 +113,25 @@ TrainingRun::TrainingRun(Run row, RunCursor at,
                            cursor.epoch, stored);
 }
 
-const Hash& TrainingRun::snapshot(ObjectStore& objects) {
+Hash TrainingRun::snapshot(ObjectStore& objects,
+                           std::optional<std::uint32_t> replica) {
+  if (replica) return put_snapshot(objects, model.base(*rule, replica));
   if (snapshot_version_ != model.version()) {
-    auto [hash, is_new] =
-        objects.put_own(write_parameters(run.model, model.parameters()));
-    snapshot_ = hash;
+    snapshot_ = put_snapshot(objects, model.parameters());
     snapshot_version_ = model.version();
-    // The ledger names the published version, also after a restart at it.
-    if (is_new && model.version() != published_version) {
-      own_snapshots.insert(hash);
-    }
   }
   return snapshot_;
+}
+
+Hash TrainingRun::put_snapshot(ObjectStore& objects,
+                               std::span<const float> parameters) {
+  auto [hash, is_new] =
+      objects.put_own(write_parameters(run.model, parameters));
+  // The ledger names the published version, also after a restart at it.
+  if (is_new && model.version() != published_version) {
+    own_snapshots.insert(hash);
+  }
+  return hash;
 }
 
 std::optional<Hash> TrainingRun::written_snapshot() const {

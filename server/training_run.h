@@ -88,8 +88,10 @@ struct TrainingRun {
   // shows as paused, with the reason, until the next start.
   bool is_loaded = true;
 
-  // The object of the newest version's parameters; written on first use.
-  const Hash& snapshot(ObjectStore& objects);
+  // The object of the newest version's parameters, or of a replica's; the
+  // former is written on first use.
+  Hash snapshot(ObjectStore& objects,
+                std::optional<std::uint32_t> replica = {});
   // The last one that was written, since the server's start.
   std::optional<Hash> written_snapshot() const;
   // Every unit of every epoch has been made.
@@ -99,6 +101,8 @@ struct TrainingRun {
   }
 
  private:
+  Hash put_snapshot(ObjectStore& objects, std::span<const float> parameters);
+
   std::optional<std::uint64_t> snapshot_version_;
   Hash snapshot_;
 };

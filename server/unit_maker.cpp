@@ -11,6 +11,7 @@ namespace quorate {
 namespace {
 
 TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
+                       std::optional<std::uint32_t> replica,
                        const Hash& snapshot) {
   const Run& run = training.run;
   TrainingTask task;
@@ -19,6 +20,7 @@ TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
   task.arithmetic = kArithmeticVersion;
   task.model = run.model;
   task.base_version = training.model.version();
+  task.replica = replica;
   task.snapshot = snapshot;
   task.shard = training.shards.at(next.range.shard_index).hash;
   task.range = next.range;
@@ -76,6 +78,7 @@ bool UnitMaker::may_make(TrainingRun& training) {
   std::size_t open =
       state_.feeder.units_in(training.run.key, WorkunitState::open).size();
   if (open >= most_open_units(state_.active_host_count())) return false;
+  if (training.rule->replicas() != 0) return free_replica(training).has_value();
   if (!training.rule->in_rounds()) return true;
   RunCursor& cursor = training.cursor;
   if (cursor.round_units == 0) {
@@ -83,6 +86,19 @@ bool UnitMaker::may_make(TrainingRun& training) {
         units_of_round(training.run, state_.active_host_count());
   }
   return cursor.round_made < cursor.round_units;
+}
+
+// A replica is trained by one unit at a time.
+std::optional<std::uint32_t> UnitMaker::free_replica(
+    const TrainingRun& training) const {
+  std::vector<bool> is_busy(training.rule->replicas());
+  for (WorkunitState state : {WorkunitState::open, WorkunitState::validated}) {
+    for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
+      const auto replica = state_.feeder.find(id)->task.replica;
+      if (replica && *replica < is_busy.size()) is_busy[*replica] = true;
+    }
+  }
+  return next_replica(is_busy, training.cursor.next_unit);
 }
 
 // Of the epoch under way, or of the next one if nothing is left of it.
@@ -134,8 +150,10 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
       next_unit(training.run, training.cursor,
                 {shard, entry.samples, progress.first_step(shard)},
                 progress.epoch_steps(), wish.speed_flops);
-  const Hash& snapshot = training.snapshot(state_.objects);
-  TrainingTask task = make_task(training, next, snapshot);
+  std::optional<std::uint32_t> replica;
+  if (training.rule->replicas() != 0) replica = free_replica(training).value();
+  TrainingTask task = make_task(training, next, replica,
+                                training.snapshot(state_.objects, replica));
   Bytes sealed = seal(encode(task), SealKind::workunit, state_.keys.id,
                       state_.keys.project);
   Workunit unit =

@@ -2,6 +2,7 @@
 // version and puts it with its results into the store.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,7 @@ class UnitMaker {
  private:
   bool may_make(TrainingRun& training);
   LiveUnit* make_for(TrainingRun& training, const UnitWish& wish);
+  std::optional<std::uint32_t> free_replica(const TrainingRun& training) const;
   std::uint32_t take_shard(TrainingRun& training, const UnitWish& wish);
   std::vector<std::uint32_t> held_by(const UnitWish& wish,
                                      const TrainingRun& training) const;

@@ -73,6 +73,15 @@ NextUnit next_unit(const Run& run, const RunCursor& cursor,
   return next;
 }
 
+std::optional<std::uint32_t> next_replica(const std::vector<bool>& is_busy,
+                                          std::uint64_t unit_index) {
+  for (std::size_t i = 0; i < is_busy.size(); ++i) {
+    const std::size_t replica = (unit_index + i) % is_busy.size();
+    if (!is_busy[replica]) return static_cast<std::uint32_t>(replica);
+  }
+  return std::nullopt;
+}
+
 std::uint32_t units_of_round(const Run& run, std::size_t active_hosts) {
   if (run.round_units != 0) return run.round_units;
   auto possible = static_cast<std::uint32_t>(active_hosts / run.quorum);

@@ -2,6 +2,7 @@
 // Pure; the thin part that seals and stores is server/unit_maker.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,12 @@ NextUnit next_unit(const Run& run, const RunCursor& cursor,
 // ahead, and few enough that nobody can have a run handed out on one version by
 // taking units and failing at them.
 std::size_t most_open_units(std::size_t active_hosts);
+
+// Which replica a unit with this index trains: the first that is not busy, from
+// unit_index modulo their number on, so that all have their turn; nullopt if
+// all are busy.
+std::optional<std::uint32_t> next_replica(const std::vector<bool>& is_busy,
+                                          std::uint64_t unit_index);
 
 // How many units the next round has: run.round_units, else
 // max(3, active hosts / replicas of a unit).

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "validator/update_rules/update_rule.h"
 #include "workunits/ledger_verifier.h"
 #include "workunits/sealed.h"
 
@@ -70,6 +71,9 @@ TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
   }
   expect_same(what + ": index", entry.unit_index, task.unit_index);
   expect_same(what + ": base version", entry.base_version, task.base_version);
+  if (task.replica != replica_of(entry.coefficients)) {
+    refuse(what + ": it trained another replica than the rule says");
+  }
   expect_same(what + ": samples", entry.samples, task.range.samples());
   return task;
 }

@@ -56,13 +56,22 @@ ModelState::ModelState(std::uint64_t version, std::vector<float> parameters,
       rule_state_(std::move(rule_state)) {
   const std::size_t n = parameters_.size();
   bool fits = published_.size() == n;
-  for (const auto& [name, buffer] : rule_state_) fits &= buffer.size() == n;
+  for (const auto& [name, buffer] : rule_state_) {
+    fits &= is_buffer_size(name, buffer.size(), n);
+  }
   if (!fits) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("state of version {}: parameters, average and rule "
                             "state differ in size",
                             version));
   }
+}
+
+std::span<const float> ModelState::base(
+    const UpdateRule& rule, std::optional<std::uint32_t> replica) const {
+  if (!replica) return parameters_;
+  const auto found = rule_state_.find(replica_buffer(rule.name(), *replica));
+  return found == rule_state_.end() ? parameters_ : found->second;
 }
 
 bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
@@ -131,6 +140,9 @@ void ModelState::expect_follows(const ResultAssimilated& entry,
   for (const auto& [name, value] : rule.coefficients({})) {
     coefficient(entry.coefficients, name.c_str());
   }
+  rule.state_buffers(entry.coefficients);
+  replica_of(entry.coefficients);
+  peer_of(entry.coefficients);
 }
 
 void ModelState::expect_in_round(const ResultAssimilated& entry) const {
@@ -161,14 +173,21 @@ bool ModelState::advance(const ResultAssimilated& entry, const UpdateRule& rule,
   return true;
 }
 
-// A run may change its rule: the new one starts from zero.
+// A run may change its rule: the new one begins anew.
 void ModelState::take_buffers_of(const UpdateRule& rule) {
   RuleState taken;
-  for (const std::string& name : rule.state_buffers()) {
-    const auto old = rule_state_.find(name);
-    taken[name] = old != rule_state_.end()
-                      ? std::move(old->second)
-                      : std::vector<float>(parameters_.size(), 0.0F);
+  for (const StateBuffer& buffer : rule.state_buffers(coefficients_)) {
+    const auto old = rule_state_.find(buffer.name);
+    const std::size_t size =
+        buffer.scalars != 0 ? buffer.scalars : parameters_.size();
+    if (old != rule_state_.end() && old->second.size() == size) {
+      taken[buffer.name] = std::move(old->second);
+    } else if (buffer.start == StateBuffer::Start::model) {
+      taken[buffer.name] = parameters_;
+    } else {
+      const bool ones = buffer.start == StateBuffer::Start::ones;
+      taken[buffer.name].assign(size, ones ? 1.0F : 0.0F);
+    }
   }
   rule_state_ = std::move(taken);
 }
@@ -185,14 +204,15 @@ void ModelState::merge(std::span<const Contribution> contributions,
                 coefficients_);
     } else {
       count = std::min(kBlock, parameters_.size() - first);
-      rule.step_statistics({first, count}, parameters_, contributions,
-                           coefficients_);
+      rule.step_statistics({first, count}, parameters_, rule_state_,
+                           contributions, coefficients_);
     }
     const float* w = parameters_.data() + first;
     float* e = published_.data() + first;
     for_each_element(
         count, [=](std::size_t i) { e[i] = fma(weight, w[i] - e[i], e[i]); });
   }
+  rule.step_scalars(rule_state_, coefficients_);
 }
 
 Bytes write_rule_state(const RuleState& state) {
@@ -214,9 +234,12 @@ RuleState read_rule_state(ByteView bytes, std::uint64_t elements,
   if (bytes.empty()) return state;
   const Safetensors file(bytes, what);
   for (const TensorView& tensor : file.tensors()) {
-    const ByteView data = file.get(tensor.name, DType::f32, {elements}).data;
+    const std::uint64_t found = tensor.shape.size() == 1 ? tensor.shape[0] : 0;
+    const std::uint64_t size =
+        is_buffer_size(tensor.name, found, elements) ? found : elements;
+    const ByteView data = file.get(tensor.name, DType::f32, {size}).data;
     std::vector<float>& buffer = state[tensor.name];
-    buffer.resize(elements);
+    buffer.resize(size);
     std::memcpy(buffer.data(), data.data(), data.size());
   }
   return state;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ class ModelState {
   // The moving average of the versions: what is evaluated and exported.
   const std::vector<float>& published() const { return published_; }
   const RuleState& rule_state() const { return rule_state_; }
+  // What a unit of now starts from: a replica that the rule has begun, else the
+  // parameters.
+  std::span<const float> base(const UpdateRule& rule,
+                              std::optional<std::uint32_t> replica) const;
   // Results of the open round: in the ledger, not yet in a version.
   std::size_t pending() const { return pending_.size(); }
 
@@ -81,8 +86,9 @@ class ModelState {
   Coefficients coefficients_;  // of what is pending
 };
 
-// A rule's state as safetensors bytes: one f32 [elements] tensor a buffer, by
-// name. Empty if there are no buffers: then a ledger names the zero hash.
+// A rule's state as safetensors bytes: one f32 tensor a buffer, by name, of
+// [elements], or of the number of its scalars. Empty if there are no buffers:
+// then a ledger names the zero hash.
 Bytes write_rule_state(const RuleState& state);
 // elements: parameter_count() of the model. Throws corrupt, naming `what`.
 RuleState read_rule_state(ByteView bytes, std::uint64_t elements,

@@ -17,6 +17,10 @@ namespace {
 
 }  // namespace
 
+BaseKey base_key(const ResultAssimilated& entry) {
+  return {entry.base_version, replica_of(entry.coefficients)};
+}
+
 void Timeline::show(const LedgerEntry& entry) {
   entry_ = &entry;
   seq_ = entry.seq;
@@ -42,13 +46,16 @@ void Timeline::operator()(const RunCreated& run) {
 
 void Timeline::operator()(const ResultAssimilated& entry) {
   const UpdateRule& rule = rule_called(entry.rule);
-  if (entry.version_after != entry.version_before) keep_current_as_base();
+  if (entry.version_after != entry.version_before) keep_current_bases();
+  state_buffers_ = rule.state_buffers(entry.coefficients).size();
+  expect_room_for(0);
   const bool left_out = options_.is_left_out && options_.is_left_out(entry);
   if (left_out) ++left_out_;
   if (left_out ? state_->skip(entry, rule) : apply(entry, rule)) hash_.reset();
-  if (last_uses_.at(entry.base_version) == seq_) {
-    past_.erase(entry.base_version);
-    lived_.erase(entry.base_version);
+  const BaseKey base = base_key(entry);
+  if (last_uses_.at(base) == seq_) {
+    past_.erase(base);
+    lived_.erase(base);
   }
 }
 
@@ -99,17 +106,14 @@ void Timeline::operator()(const RunEnded& entry) {
 }
 
 void Timeline::take_lived_versions(Timeline& before) {
-  const std::uint64_t version = before.state_->version();
-  if (before.is_used_later(version)) {
-    before.lived_[version] =
+  // Units of rules with replicas do not outlive a revocation.
+  const BaseKey newest{before.state_->version(), {}};
+  const auto last = last_uses_.find(newest);
+  if (last != last_uses_.end() && last->second > before.seq_) {
+    before.lived_[newest] =
         before.kept(before.state_->parameters(), before.hash_);
   }
   lived_ = std::move(before.lived_);
-}
-
-bool Timeline::is_used_later(std::uint64_t version) const {
-  const auto last = last_uses_.find(version);
-  return last != last_uses_.end() && last->second > seq_;
 }
 
 const UpdateRule& Timeline::rule_called(const std::string& name) {
@@ -124,9 +128,10 @@ const UpdateRule& Timeline::rule_called(const std::string& name) {
 }
 
 std::uint64_t Timeline::bytes_needed(std::uint64_t past_versions) const {
-  constexpr std::uint64_t kAlways = 4;  // model, average, momentum, an update
-  return (kAlways + past_versions) * parameter_count(run_.model) *
-         sizeof(float);
+  constexpr std::uint64_t kAlways = 3;  // model, average, an update
+  return (kAlways + std::max<std::uint64_t>(1, state_buffers_) +
+          past_versions) *
+         parameter_count(run_.model) * sizeof(float);
 }
 
 void Timeline::expect_room_for(std::uint64_t past_versions) const {
@@ -140,7 +145,7 @@ void Timeline::expect_room_for(std::uint64_t past_versions) const {
                   options_.max_memory_bytes >> 20));
 }
 
-PastVersion Timeline::kept(const std::vector<float>& parameters,
+PastVersion Timeline::kept(std::span<const float> parameters,
                            const std::optional<Hash>& hash) const {
   std::uint64_t in_memory = 1;
   for (const auto* versions : {&past_, &lived_}) {
@@ -150,15 +155,26 @@ PastVersion Timeline::kept(const std::vector<float>& parameters,
   }
   const bool has_folder = !options_.past_folder.empty();
   if (has_folder && bytes_needed(in_memory) > options_.max_memory_bytes) {
-    return {std::span(parameters), hash, options_.past_folder};
+    return {parameters, hash, options_.past_folder};
   }
   expect_room_for(in_memory);
-  return {parameters, hash};
+  return {std::vector(parameters.begin(), parameters.end()), hash};
 }
 
-void Timeline::keep_current_as_base() {
-  if (!is_used_later(state_->version())) return;
-  past_[state_->version()] = kept(state_->parameters(), hash_);
+void Timeline::keep_current_bases() {
+  const std::uint64_t version = state_->version();
+  for (auto use = last_uses_.lower_bound({version, {}});
+       use != last_uses_.end() && use->first.version == version; ++use) {
+    if (use->second <= seq_) continue;
+    const std::optional<std::uint32_t> replica = use->first.replica;
+    past_[use->first] =
+        kept(state_->base(*rule_, replica), replica ? std::nullopt : hash_);
+  }
+}
+
+Hash Timeline::hash_of_current(const BaseKey& base) {
+  return base.replica ? hash_of(state_->base(*rule_, base.replica))
+                      : parameters_hash();
 }
 
 // The parameters that the entry's unit started from, if they are the snapshot
@@ -167,13 +183,14 @@ std::span<const float> Timeline::base_of(const ResultAssimilated& entry,
                                          const Hash& snapshot) {
   const std::string what =
       fmt::format("snapshot of base version {}", entry.base_version);
-  if (entry.base_version == state_->version()) {
-    if (compares()) expect_same(what, snapshot, parameters_hash());
-    return state_->parameters();
+  const BaseKey key = base_key(entry);
+  if (key.version == state_->version()) {
+    if (compares()) expect_same(what, snapshot, hash_of_current(key));
+    return state_->base(*rule_, key.replica);
   }
-  auto found = past_.find(entry.base_version);
+  auto found = past_.find(key);
   if (found == past_.end()) {
-    found = lived_.find(entry.base_version);
+    found = lived_.find(key);
     if (found == lived_.end()) {
       // Rules in rounds need no base, and nothing is compared.
       if (!compares() && rule_->in_rounds()) return {};

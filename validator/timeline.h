@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "validator/ledger_walk.h"
@@ -18,8 +17,16 @@
 
 namespace quorate {
 
-// The last entry that uses a version as base, by version.
-using LastUses = std::unordered_map<std::uint64_t, std::uint64_t>;
+// What units start from: the model at a version, or a replica of it.
+struct BaseKey {
+  std::uint64_t version = 0;
+  std::optional<std::uint32_t> replica;
+
+  auto operator<=>(const BaseKey&) const = default;
+};
+BaseKey base_key(const ResultAssimilated& entry);
+// The last entry that uses a base.
+using LastUses = std::map<BaseKey, std::uint64_t>;
 
 // A result as the run met it, before its update becomes part of the model.
 struct ResultAtHand {
@@ -85,13 +92,13 @@ class Timeline {
     return seq_ >= options_.compare_from &&
            (options_.is_lived || left_out_ == 0);
   }
-  bool is_used_later(std::uint64_t version) const;
   const UpdateRule& rule_called(const std::string& name);
   std::uint64_t bytes_needed(std::uint64_t past_versions) const;
   void expect_room_for(std::uint64_t past_versions) const;
-  PastVersion kept(const std::vector<float>& parameters,
+  PastVersion kept(std::span<const float> parameters,
                    const std::optional<Hash>& hash) const;
-  void keep_current_as_base();
+  void keep_current_bases();
+  Hash hash_of_current(const BaseKey& base);
   std::span<const float> base_of(const ResultAssimilated& entry,
                                  const Hash& snapshot);
   bool apply(const ResultAssimilated& entry, const UpdateRule& rule);
@@ -105,8 +112,9 @@ class Timeline {
   std::unique_ptr<UpdateRule> rule_;
   std::optional<ModelState> state_;
   std::optional<Hash> hash_;  // of the current version, once asked for
-  std::map<std::uint64_t, PastVersion> past_;
-  std::map<std::uint64_t, PastVersion> lived_;
+  std::map<BaseKey, PastVersion> past_;
+  std::map<BaseKey, PastVersion> lived_;
+  std::uint64_t state_buffers_ = 0;  // of the rule at hand
   std::uint64_t left_out_ = 0;
 };
 

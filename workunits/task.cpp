@@ -111,6 +111,13 @@ void check_derived(const TrainingTask& task) {
   }
 }
 
+std::uint32_t get_replica(const JsonFields& fields) {
+  const std::uint32_t replica = fields.integer32("replica");
+  if (replica < kMaxReplicas) return replica;
+  reject(fmt::format("field \"replica\": expected less than {}, found {}",
+                     kMaxReplicas, replica));
+}
+
 void check_versions(const JsonFields& fields) {
   if (fields.text("format", 64) != kFormat) {
     reject(fmt::format("field \"format\": expected \"{}\"", kFormat));
@@ -193,6 +200,7 @@ Bytes encode(const TrainingTask& task) {
   if (task.range.micro_batch != 0) {
     json["micro_batch"] = task.range.micro_batch;
   }
+  if (task.replica) json["replica"] = *task.replica;
   std::string text = dump_json(json);
   ByteView view = as_bytes(text);
   return {view.begin(), view.end()};
@@ -208,6 +216,7 @@ TrainingTask decode_task(ByteView bytes) {
   task.arithmetic = fields.integer32("arithmetic");
   task.model = model_from_json(dump_json(fields.at("model")));
   task.base_version = fields.integer("base_version");
+  if (json.contains("replica")) task.replica = get_replica(fields);
   task.snapshot = fields.fixed_bytes<Hash>("snapshot");
   task.shard = fields.fixed_bytes<Hash>("shard");
   task.range = get_range(fields);

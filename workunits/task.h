@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/bytes.h"
@@ -58,13 +59,17 @@ struct SampleRange {
   bool operator==(const SampleRange&) const = default;
 };
 
+// Models that a run may train side by side (validator/update_rules).
+inline constexpr std::uint32_t kMaxReplicas = 1024;
+
 struct TrainingTask {
   RunId run;
   std::uint64_t unit_index = 0;  // within the run
   std::uint32_t arithmetic = 0;  // kArithmeticVersion
   ModelSpec model;
   std::uint64_t base_version = 0;
-  Hash snapshot;  // object: the parameters at base_version
+  std::optional<std::uint32_t> replica{};  // that it trains; none: the model
+  Hash snapshot;  // object: its parameters at base_version
   Hash shard;     // object: images and labels
   SampleRange range;
   std::uint64_t order_seed = 0;  // the run's seed: order of the samples

@@ -83,7 +83,8 @@ ModelSpec model_for(const DatasetManifest& dataset, const json& arguments) {
 }
 
 // What people take for such networks: SGD for images, AdamW for text.
-OptimizerOptions optimizer_from(const json& arguments, bool is_text) {
+OptimizerOptions optimizer_from(const json& arguments, bool is_text,
+                                const UpdateRule& rule) {
   OptimizerOptions options;
   options.kind =
       optimizer_of(arguments.value("optimizer", is_text ? "adamw" : "sgd"));
@@ -102,8 +103,16 @@ OptimizerOptions optimizer_from(const json& arguments, bool is_text) {
           flag_of(name), is_sgd ? "adamw" : "sgd", name_of(options.kind)));
     }
   }
+  if (rule.is_without_momentum() &&
+      (!is_sgd || arguments.value("momentum", json(0)) != 0)) {
+    refuse(
+        fmt::format("--rule {}: is for SGD without momentum: leave --momentum "
+                    "out and choose --optimizer sgd, or another rule",
+                    rule.name()));
+  }
   if (is_sgd) {
-    options.momentum = number(arguments, "momentum", 0.9F, 0, 0.9999);
+    const float usual = rule.is_without_momentum() ? 0.0F : 0.9F;
+    options.momentum = number(arguments, "momentum", usual, 0, 0.9999);
     return options;
   }
   options.beta1 = number(arguments, "beta1", 0.9F, 0, 0.9999);
@@ -143,7 +152,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset,
   set_local_steps(arguments, rule, run);
   run.epochs = number(arguments, "epochs", run.epochs, 1, 1e6);
   run.quorum = number(arguments, "quorum", run.quorum, 1, 10);
-  run.optimizer = optimizer_from(arguments, dataset.is_text());
+  run.optimizer = optimizer_from(arguments, dataset.is_text(), rule);
   run.lr_schedule = arguments.value("lr_schedule", run.lr_schedule);
   if (run.lr_schedule != "linear" && run.lr_schedule != "constant") {
     refuse("--lr-schedule: expected linear or constant, found " +

@@ -135,6 +135,7 @@ void ProjectFixture::create_run() {
   run.epochs = options_.epochs;
   run.optimizer = {0.05F, 0.9F, 0.0F};
   run.rule = options_.rule;
+  run.rule_settings = options_.rule_settings;
   run.quorum = options_.quorum;
   run.round_units = options_.round_units;
   job([&] {
@@ -154,11 +155,11 @@ void ProjectFixture::create_run() {
     run.key = store_->insert_run(run, {});
     TrainingRun& training =
         state_->runs
-            .emplace(
-                run.key,
-                TrainingRun(
-                    run, {}, {}, dataset, make_update_rule(run.rule, ""),
-                    ModelState(std::move(initial), statistic_count(run.model))))
+            .emplace(run.key,
+                     TrainingRun(run, {}, {}, dataset,
+                                 make_update_rule(run.rule, run.rule_settings),
+                                 ModelState(std::move(initial),
+                                            statistic_count(run.model))))
             .first->second;
     LedgerEntry first;
     first.body = created;

@@ -45,6 +45,7 @@ Forgery divergence();
 
 struct ProjectOptions {
   std::string rule = "vc-asgd";
+  std::string rule_settings{};
   std::uint32_t quorum = 2;
   std::uint32_t local_steps = 8;  // of 33 in an epoch: 5 units
   std::uint32_t epochs = 1;

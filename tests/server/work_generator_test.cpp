@@ -180,4 +180,12 @@ TEST_CASE("a round closes at the share of its units, rounded up") {
   }
 }
 
+TEST_CASE("replicas have their turn, busy ones are passed over") {
+  CHECK(next_replica({false, false, false}, 0) == 0);
+  CHECK(next_replica({false, false, false}, 7) == 1);
+  CHECK(next_replica({false, true, true}, 7) == 0);
+  CHECK(next_replica({true, true}, 1) == std::nullopt);
+  CHECK(next_replica({}, 1) == std::nullopt);
+}
+
 }  // namespace quorate

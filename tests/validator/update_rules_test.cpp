@@ -155,11 +155,25 @@ std::vector<Floats> deltas_to(const std::vector<Floats>& made,
   return deltas;
 }
 
+// The state that a rule begins with, at these parameters.
+RuleState first_state(const UpdateRule& rule, const Floats& w) {
+  RuleState state;
+  for (const StateBuffer& buffer : rule.state_buffers(rule.coefficients({}))) {
+    const bool is_ones = buffer.start == StateBuffer::Start::ones;
+    const std::size_t size = buffer.scalars != 0 ? buffer.scalars : w.size();
+    state[buffer.name] = buffer.start == StateBuffer::Start::model
+                             ? w
+                             : Floats(size, is_ones ? 1.0F : 0.0F);
+  }
+  return state;
+}
+
 TEST_CASE("vc-asgd mixes running statistics as it does parameters") {
   const auto rule = make_update_rule("vc-asgd", "");
   Floats w = kParameters;
+  RuleState state;
   const Contribution one{kBase, kDelta};
-  rule->step_statistics({0, 4}, w, {&one, 1}, rule->coefficients({}));
+  rule->step_statistics({0, 4}, w, state, {&one, 1}, rule->coefficients({}));
   CHECK(bits_of(w) == after_vc_asgd("", 1));
 }
 
@@ -169,7 +183,8 @@ TEST_CASE("diloco takes the mean of running statistics") {
     CAPTURE(n);
     const std::vector<Floats> deltas = random_deltas(n, 5);
     Floats w = {1, 2, 3, 4, 5};
-    rule->step_statistics({1, 3}, w, contributions_of(deltas),
+    RuleState state;
+    rule->step_statistics({1, 3}, w, state, contributions_of(deltas),
                           rule->coefficients({}));
     CHECK(w[0] == 1.0F);
     CHECK(w[4] == 5.0F);
@@ -209,13 +224,19 @@ TEST_CASE("a running variance never becomes negative") {
       const std::vector<Floats> deltas = deltas_to(made, base);
       // A rule that takes results one by one has moved on since the base.
       Floats w = rule->in_rounds() ? base : draw();
+      RuleState state = first_state(*rule, draw());
       std::vector<Contribution> all;
       for (const Floats& delta : deltas) all.push_back({base, delta});
       for (std::size_t i = 0; i < n; ++i) {
         const auto part =
             rule->in_rounds() ? std::span(all) : std::span(all).subspan(i, 1);
-        rule->step_statistics({0, kSize}, w, part, rule->coefficients({}));
+        rule->step_statistics({0, kSize}, w, state, part,
+                              rule->coefficients({.version = i}));
         for (const float value : w) REQUIRE(value >= 0.0F);
+        for (const auto& [buffer, values] : state) {
+          CAPTURE(buffer);
+          for (const float value : values) REQUIRE(value >= 0.0F);
+        }
         if (rule->in_rounds()) break;
       }
     }
@@ -307,6 +328,98 @@ TEST_CASE("the momentum of delayed-nesterov waits for `delay` results") {
   CHECK(w[0] == 10.0F);
 }
 
+TEST_CASE("easgd ties a replica and the centre together") {
+  // given two replicas, tied with a = 1/4
+  const auto rule =
+      make_update_rule("easgd", "{\"replicas\": 2, \"beta\": 0.5}");
+  CHECK(rule->replicas() == 2);
+  Floats z(1, 1.0F);
+  RuleState state = {{"easgd.x.0", {1.0F}}, {"easgd.x.1", {3.0F}}};
+  const Floats eight = {8.0F};
+  const Contribution one{z, eight};
+  // when a unit of the second is in, then both have moved by a quarter of what
+  // is between them
+  rule->step({0, 1}, z, state, {&one, 1}, rule->coefficients({.replica = 1}));
+  CHECK(z[0] == 3.5F);
+  CHECK(state.at("easgd.x.1")[0] == 8.5F);
+  CHECK(state.at("easgd.x.0")[0] == 1.0F);
+}
+
+struct Met {
+  Floats replicas;
+  float model = 0;
+  Floats weights;
+};
+
+// Two replicas at 2 and 6, the model at their mean; the first gets a delta
+// of 4.
+Met after_exchange(const char* settings, Floats weights) {
+  const auto rule = make_update_rule("gossip", settings);
+  Floats w(1, 4.0F);
+  RuleState state = {{"gossip.x.0", {2.0F}},
+                     {"gossip.x.1", {6.0F}},
+                     {"gossip.weights.scalars", std::move(weights)}};
+  const Floats four = {4.0F};
+  const Contribution one{w, four};
+  const Coefficients coefficients =
+      rule->coefficients({.replica = 0, .state = &state});
+  CHECK(coefficients.at("peer") == 1.0F);
+  rule->step({0, 1}, w, state, {&one, 1}, coefficients);
+  rule->step_scalars(state, coefficients);
+  return {{state.at("gossip.x.0")[0], state.at("gossip.x.1")[0]},
+          w[0],
+          state.at("gossip.weights.scalars")};
+}
+
+TEST_CASE("gossiping replicas meet in pairs, and the model is their mean") {
+  const char* pull = "{\"replicas\": 2}";
+  Met met = after_exchange(pull, {1.0F, 1.0F});
+  CHECK(met.replicas == Floats{6.0F, 6.0F});
+  CHECK(met.model == 6.0F);
+  const char* push = "{\"replicas\": 2, \"exchange\": \"push\"}";
+  met = after_exchange(push, {1.0F, 1.0F});
+  CHECK(met.replicas == Floats{6.0F, 6.0F});
+  CHECK(met.model == 6.0F);
+  // Push-sum: half of the first's weight goes over.
+  const char* sum = "{\"replicas\": 2, \"exchange\": \"push-sum\"}";
+  met = after_exchange(sum, {1.0F, 1.0F});
+  CHECK(met.replicas == Floats{6.0F, 6.0F});
+  CHECK(met.weights == Floats{0.5F, 1.5F});
+  CHECK(met.model == 6.0F);
+  // One of a small weight steps further, but not without end.
+  met = after_exchange(sum, {0.8F, 1.2F});
+  CHECK(met.replicas[0] == 7.0F);
+  met = after_exchange(sum, {0.25F, 1.75F});
+  CHECK(met.replicas[0] == 8.0F);
+  CHECK(met.model == 4.0F + 0.1875F * 4.0F);
+}
+
+TEST_CASE("every other replica is a peer as often, and never oneself") {
+  const auto rule = make_update_rule("gossip", "{\"replicas\": 5}");
+  std::map<float, int> drawn;
+  for (std::uint64_t version = 0; version < 4000; ++version) {
+    ++drawn[rule->coefficients({.version = version, .replica = 2, .seed = 7})
+                .at("peer")];
+  }
+  CHECK(drawn.size() == 4);
+  CHECK(drawn.count(2.0F) == 0);
+  for (const auto& [peer, times] : drawn) CHECK(std::abs(times - 1000) < 120);
+}
+
+TEST_CASE("coefficients that name no replica are refused") {
+  const auto rule = make_update_rule("easgd", "");
+  for (const float bad : {-1.0F, 0.0F, 1.5F, 1e9F, std::nanf("")}) {
+    Coefficients found = rule->coefficients({});
+    found[kReplicas] = bad;
+    CHECK_THROWS_AS(rule->state_buffers(found), Error);
+  }
+  for (const float bad : {-1.0F, 8.0F, 0.5F, std::nanf("")}) {
+    Coefficients found = rule->coefficients({});
+    found[kReplica] = bad;
+    CHECK_THROWS_AS(replica_of(found), Error);
+  }
+}
+
 TEST_CASE("rules without momentum add the mean of a round") {
   for (const char* name : {"sync", "local-sgd"}) {
     const auto rule = make_update_rule(name, "");
@@ -338,8 +451,7 @@ TEST_CASE("a step without its coefficient changes nothing") {
     const auto rule = make_update_rule(name, "");
     if (rule->coefficients({}).size() == 1) continue;  // the average's alone
     Floats w = kParameters;
-    RuleState state;
-    for (const auto& buffer : rule->state_buffers()) state[buffer] = w;
+    RuleState state = first_state(*rule, w);
     const Contribution one{kBase, kDelta};
     CHECK_THROWS_AS(rule->step({0, 4}, w, state, {&one, 1}, {}), Error);
     CHECK(bits_of(w) == bits_of(kParameters));
@@ -355,8 +467,8 @@ struct Refusal {
 const Refusal kRefusals[] = {
     {"sgd", "",
      "unknown; choose one of: vc-asgd, delta-asgd, downpour, dc-asgd, "
-     "dc-asgd-adaptive, fedasync, fedbuff, delayed-nesterov, sync, local-sgd, "
-     "diloco"},
+     "dc-asgd-adaptive, fedasync, fedbuff, delayed-nesterov, easgd, eamsgd, "
+     "gossip, sync, local-sgd, diloco"},
     {"delta-asgd", "{\"rate\": 1.6}", "at most 1.5: two steps"},
     {"delta-asgd", "{\"rate\": 0}", "setting \"rate\" is 0"},
     {"delta-asgd", "{\"power\": -1}", "setting \"power\" is -1"},
@@ -378,6 +490,11 @@ const Refusal kRefusals[] = {
     {"delayed-nesterov", "{\"gamma\": 1.2}", "setting \"gamma\" is 1.2"},
     {"delayed-nesterov", "{\"delay\": 4, \"c\": 0.3}", "setting \"c\" is 0.3"},
     {"sync", "{\"gamma\": 0.5}", "\"gamma\" is unknown"},
+    {"easgd", "{\"beta\": 1.1}", "setting \"beta\" is 1.1"},
+    {"eamsgd", "{\"replicas\": 1025}", "a whole number from 1 to 1024"},
+    {"gossip", "{\"replicas\": 1}", "a whole number from 2 to 1024"},
+    {"gossip", "{\"exchange\": \"shout\"}",
+     "expected \"pull\", \"push\" or \"push-sum\""},
     {"vc-asgd", "{\"alpha\": 1}", "setting \"alpha\" is 1: expected"},
     {"vc-asgd", "{\"alpha\": 0.99999999999}", "setting \"alpha\""},
     {"vc-asgd", "{\"alpha\": -0.1}", "setting \"alpha\" is -0.1"},

@@ -42,7 +42,7 @@ class DcAsgd : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     mix_statistics(range, parameters, contributions,
                    coefficient(coefficients, kRate));
@@ -70,7 +70,9 @@ class DcAsgdAdaptive final : public DcAsgd {
       : DcAsgd(rate, lambda), decay_(decay) {}
 
   std::string_view name() const override { return "dc-asgd-adaptive"; }
-  std::vector<std::string> state_buffers() const override { return {kSquare}; }
+  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
+    return {{kSquare}};
+  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,

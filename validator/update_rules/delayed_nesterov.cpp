@@ -25,8 +25,8 @@ class DelayedNesterov final : public UpdateRule {
   std::string_view name() const override { return "delayed-nesterov"; }
   bool in_rounds() const override { return false; }
   bool collects() const override { return true; }
-  std::vector<std::string> state_buffers() const override {
-    return {kStateBuffer, kStateM};
+  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
+    return {{kStateBuffer}, {kStateM}};
   }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
@@ -60,7 +60,7 @@ class DelayedNesterov final : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     mix_statistics(range, parameters, contributions,
                    coefficient(coefficients, kShare));

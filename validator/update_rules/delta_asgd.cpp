@@ -28,7 +28,7 @@ class DeltaRule final : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     mix_statistics(range, parameters, contributions,
                    coefficient(coefficients, kRate));

@@ -18,8 +18,8 @@ class Diloco final : public UpdateRule {
 
   std::string_view name() const override { return "diloco"; }
   bool in_rounds() const override { return true; }
-  std::vector<std::string> state_buffers() const override {
-    return {kMomentum};
+  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
+    return {{kMomentum}};
   }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
@@ -40,7 +40,7 @@ class Diloco final : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients&) const override {
     take_mean_of_statistics(range, parameters, contributions);
   }

@@ -31,7 +31,7 @@ class FedAsync final : public UpdateRule {
 
   // The step is such an average.
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     RuleState none;
     step(range, parameters, none, contributions, coefficients);

@@ -24,7 +24,9 @@ class FedBuff final : public UpdateRule {
   std::string_view name() const override { return "fedbuff"; }
   bool in_rounds() const override { return false; }
   bool collects() const override { return true; }
-  std::vector<std::string> state_buffers() const override { return {kSum}; }
+  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
+    return {{kSum}};
+  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
@@ -46,7 +48,7 @@ class FedBuff final : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     mix_statistics(range, parameters, contributions,
                    coefficient(coefficients, kStatistics));

@@ -27,7 +27,7 @@ class MeanRule final : public UpdateRule {
   }
 
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients&) const override {
     take_mean_of_statistics(range, parameters, contributions);
   }

@@ -76,13 +76,15 @@ float RuleSettings::number(const std::string& key, float otherwise,
 }
 
 std::uint32_t RuleSettings::count(const std::string& key,
-                                  std::uint32_t otherwise, std::uint32_t most) {
+                                  std::uint32_t otherwise, std::uint32_t most,
+                                  std::uint32_t least) {
   const float found = number(
       key, static_cast<float>(otherwise),
-      [most](float x) {
-        return x >= 1.0F && x <= static_cast<float>(most) && x == std::floor(x);
+      [=](float x) {
+        return x >= static_cast<float>(least) &&
+               x <= static_cast<float>(most) && x == std::floor(x);
       },
-      fmt::format("a whole number from 1 to {}", most));
+      fmt::format("a whole number from {} to {}", least, most));
   return static_cast<std::uint32_t>(found);
 }
 

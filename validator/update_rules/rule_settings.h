@@ -28,10 +28,10 @@ class RuleSettings {
   float number(const std::string& key, float otherwise,
                const std::function<bool(float)>& fits,
                std::string_view expected);
-  // A whole number from 1 to `most`, or `otherwise` if it is not there. Throws
-  // usage for anything else.
+  // A whole number from `least` to `most`, or `otherwise` if it is not there.
+  // Throws usage for anything else.
   std::uint32_t count(const std::string& key, std::uint32_t otherwise,
-                      std::uint32_t most);
+                      std::uint32_t most, std::uint32_t least = 1);
   // Throws usage if there is a setting that nobody asked for.
   void expect_no_others() const;
 

@@ -1,6 +1,7 @@
 #include "validator/update_rules/update_rule.h"
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,8 +11,10 @@
 #include "validator/update_rules/delayed_nesterov.h"
 #include "validator/update_rules/delta_asgd.h"
 #include "validator/update_rules/diloco.h"
+#include "validator/update_rules/easgd.h"
 #include "validator/update_rules/fedasync.h"
 #include "validator/update_rules/fedbuff.h"
+#include "validator/update_rules/gossip.h"
 #include "validator/update_rules/local_sgd.h"
 #include "validator/update_rules/vc_asgd.h"
 
@@ -32,12 +35,40 @@ constexpr std::array kRules = {
     KnownRule{"fedasync", make_fedasync},
     KnownRule{"fedbuff", make_fedbuff},
     KnownRule{"delayed-nesterov", make_delayed_nesterov},
+    KnownRule{"easgd", make_easgd},
+    KnownRule{"eamsgd", make_eamsgd},
+    KnownRule{"gossip", make_gossip},
     KnownRule{"sync", make_sync},
     KnownRule{"local-sgd", make_local_sgd},
     KnownRule{"diloco", make_diloco},
 };
 
+// A coefficient that stands for a whole number in [least, end).
+std::uint32_t whole(const char* name, float value, std::uint32_t least,
+                    std::uint32_t end) {
+  if (value >= static_cast<float>(least) && value < static_cast<float>(end) &&
+      value == std::floor(value)) {
+    return static_cast<std::uint32_t>(value);
+  }
+  throw Error(ErrorKind::corrupt,
+              fmt::format("update rule: coefficient \"{}\" is {}: expected a "
+                          "whole number from {} to {}",
+                          name, value, least, end - 1));
+}
+
+std::optional<std::uint32_t> index_of(const Coefficients& coefficients,
+                                      const char* name) {
+  const auto found = coefficients.find(name);
+  if (found == coefficients.end()) return std::nullopt;
+  return whole(name, found->second, 0, replicas_of(coefficients));
+}
+
 }  // namespace
+
+bool is_buffer_size(std::string_view name, std::uint64_t size,
+                    std::uint64_t elements) {
+  return name.ends_with(kScalars) ? size <= kMostScalars : size == elements;
+}
 
 Coefficients UpdateRule::coefficients(const Arrival& arrival) const {
   check(arrival.epoch >= 1, "epochs of update rules count from 1");
@@ -61,6 +92,23 @@ std::vector<std::string> update_rule_names() {
   std::vector<std::string> names;
   for (const KnownRule& rule : kRules) names.emplace_back(rule.name);
   return names;
+}
+
+std::string replica_buffer(std::string_view rule, std::uint32_t replica) {
+  return fmt::format("{}.x.{}", rule, replica);
+}
+
+std::uint32_t replicas_of(const Coefficients& coefficients) {
+  return whole(kReplicas, coefficient(coefficients, kReplicas), 1,
+               kMaxReplicas + 1);
+}
+
+std::optional<std::uint32_t> replica_of(const Coefficients& coefficients) {
+  return index_of(coefficients, kReplica);
+}
+
+std::optional<std::uint32_t> peer_of(const Coefficients& coefficients) {
+  return index_of(coefficients, kPeer);
 }
 
 float coefficient(const Coefficients& coefficients, const char* name) {

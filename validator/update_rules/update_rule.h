@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,20 +27,38 @@ struct Contribution {
   std::span<const float> delta;  // what the unit made of them, minus them
 };
 
+// What a rule carries from version to version, by name; each buffer has one
+// element per parameter, or a few scalars.
+using RuleState = std::map<std::string, std::vector<float>>;
+
+// A buffer that a rule needs, and how it begins.
+struct StateBuffer {
+  enum class Start { zeros, ones, model };
+  std::string name;
+  Start start = Start::zeros;
+  std::size_t scalars = 0;  // 0: one element per parameter
+};
+// Scalars that a buffer may have, and what the names of such buffers end with.
+inline constexpr std::size_t kMostScalars = kMaxReplicas;
+inline constexpr std::string_view kScalars = ".scalars";
+// Whether a buffer may have so many values in a model with `elements`
+// parameters.
+bool is_buffer_size(std::string_view name, std::uint64_t size,
+                    std::uint64_t elements);
+
 // What is known of a result when its coefficients are decided.
 struct Arrival {
-  std::uint64_t version = 0;       // of the model that it is to change
-  std::uint64_t base_version = 0;  // that its unit started from
-  std::uint32_t epoch = 1;         // of its unit, from 1
-  std::uint32_t steps = 1;         // local steps of its unit
-  float learning_rate = 1.0F;      // of these
+  std::uint64_t version = 0;         // of the model that it is to change
+  std::uint64_t base_version = 0;    // that its unit started from
+  std::uint32_t epoch = 1;           // of its unit, from 1
+  std::uint32_t steps = 1;           // local steps of its unit
+  float learning_rate = 1.0F;        // of these
+  std::uint32_t replica = 0;         // that its unit trained
+  std::uint64_t seed = 0;            // of the run
+  const RuleState* state = nullptr;  // of the model; none: of version 0
 
   std::uint64_t staleness() const { return version - base_version; }
 };
-
-// What a rule carries from version to version, by name; each buffer has one
-// element per parameter.
-using RuleState = std::map<std::string, std::vector<float>>;
 
 // Elements [first, first + count) of all arrays.
 struct ParameterRange {
@@ -49,6 +68,11 @@ struct ParameterRange {
 
 // Of every rule: 1 - c, the weight of a new version in the published average.
 inline constexpr const char* kOneMinusC = "one_minus_c";
+// Of rules with replicas: how many there are, and which one a result trained.
+inline constexpr const char* kReplicas = "replicas";
+inline constexpr const char* kReplica = "replica";
+// Of gossip: the replica that it exchanges with.
+inline constexpr const char* kPeer = "peer";
 
 class UpdateRule {
  public:
@@ -63,9 +87,16 @@ class UpdateRule {
   virtual bool collects() const { return false; }
   // Local steps that every unit must have; 0: any number.
   virtual std::uint32_t local_steps() const { return 0; }
-  // Names of the buffers of its state; they start at zero. The same with any
-  // settings, as are the names of the coefficients.
-  virtual std::vector<std::string> state_buffers() const { return {}; }
+  // Models that are trained side by side, kept in its state as
+  // replica_buffer(); 0: there is none but the model itself.
+  virtual std::uint32_t replicas() const { return 0; }
+  // Whether the local optimiser must be without momentum.
+  virtual bool is_without_momentum() const { return false; }
+  // What its state needs for a step with these coefficients, whose names are
+  // the same with any settings.
+  virtual std::vector<StateBuffer> state_buffers(const Coefficients&) const {
+    return {};
+  }
 
   // c of the published average: 0.9 per result, 0.8 per round.
   float ema_keep() const { return in_rounds() ? 0.8F : 0.9F; }
@@ -87,12 +118,15 @@ class UpdateRule {
                     const Coefficients& coefficients) const = 0;
 
   // The same for running statistics: an average of the model's and of what the
-  // contributions bring, with weights from 0 to 1 and nothing carried on from
-  // version to version, so that a variance does not become negative.
+  // contributions bring, with weights from 0 to 1 and nothing carried on but
+  // replicas, so that a variance does not become negative.
   virtual void step_statistics(ParameterRange range,
-                               std::span<float> parameters,
+                               std::span<float> parameters, RuleState& state,
                                std::span<const Contribution> contributions,
                                const Coefficients& coefficients) const = 0;
+
+  // The scalars of its state for the next step; once, after all ranges.
+  virtual void step_scalars(RuleState&, const Coefficients&) const {}
 
  private:
   // May have kOneMinusC, if it is not 1 - ema_keep().
@@ -105,6 +139,16 @@ class UpdateRule {
 std::unique_ptr<UpdateRule> make_update_rule(std::string_view name,
                                              const std::string& settings);
 std::vector<std::string> update_rule_names();
+
+// Where a rule keeps replica r; a name that starts with the rule's own.
+std::string replica_buffer(std::string_view rule, std::uint32_t replica);
+// How many replicas a rule with these coefficients has. Throws corrupt for what
+// cannot be, as the next two do.
+std::uint32_t replicas_of(const Coefficients& coefficients);
+// The replica that a result trained, and the one that it met then; nullopt if
+// its rule has none.
+std::optional<std::uint32_t> replica_of(const Coefficients& coefficients);
+std::optional<std::uint32_t> peer_of(const Coefficients& coefficients);
 
 // Throws corrupt, naming it, if there is none.
 float coefficient(const Coefficients& coefficients, const char* name);

@@ -29,7 +29,7 @@ class VcAsgd final : public UpdateRule {
 
   // The step is such an average.
   void step_statistics(ParameterRange range, std::span<float> parameters,
-                       std::span<const Contribution> contributions,
+                       RuleState&, std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     RuleState none;
     step(range, parameters, none, contributions, coefficients);
