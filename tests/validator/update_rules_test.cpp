@@ -234,7 +234,6 @@ TEST_CASE("a running variance never becomes negative") {
                               rule->coefficients({.version = i}));
         for (const float value : w) REQUIRE(value >= 0.0F);
         for (const auto& [buffer, values] : state) {
-          CAPTURE(buffer);
           for (const float value : values) REQUIRE(value >= 0.0F);
         }
         if (rule->in_rounds()) break;
@@ -326,98 +325,6 @@ TEST_CASE("the momentum of delayed-nesterov waits for `delay` results") {
   take(3, 0);  // left out: m = 0.5 * 8 + 4; 0.5 * 0.5 * 8 more
   CHECK(state.at("delayed-nesterov.m")[0] == 8.0F);
   CHECK(w[0] == 10.0F);
-}
-
-TEST_CASE("easgd ties a replica and the centre together") {
-  // given two replicas, tied with a = 1/4
-  const auto rule =
-      make_update_rule("easgd", "{\"replicas\": 2, \"beta\": 0.5}");
-  CHECK(rule->replicas() == 2);
-  Floats z(1, 1.0F);
-  RuleState state = {{"easgd.x.0", {1.0F}}, {"easgd.x.1", {3.0F}}};
-  const Floats eight = {8.0F};
-  const Contribution one{z, eight};
-  // when a unit of the second is in, then both have moved by a quarter of what
-  // is between them
-  rule->step({0, 1}, z, state, {&one, 1}, rule->coefficients({.replica = 1}));
-  CHECK(z[0] == 3.5F);
-  CHECK(state.at("easgd.x.1")[0] == 8.5F);
-  CHECK(state.at("easgd.x.0")[0] == 1.0F);
-}
-
-struct Met {
-  Floats replicas;
-  float model = 0;
-  Floats weights;
-};
-
-// Two replicas at 2 and 6, the model at their mean; the first gets a delta
-// of 4.
-Met after_exchange(const char* settings, Floats weights) {
-  const auto rule = make_update_rule("gossip", settings);
-  Floats w(1, 4.0F);
-  RuleState state = {{"gossip.x.0", {2.0F}},
-                     {"gossip.x.1", {6.0F}},
-                     {"gossip.weights.scalars", std::move(weights)}};
-  const Floats four = {4.0F};
-  const Contribution one{w, four};
-  const Coefficients coefficients =
-      rule->coefficients({.replica = 0, .state = &state});
-  CHECK(coefficients.at("peer") == 1.0F);
-  rule->step({0, 1}, w, state, {&one, 1}, coefficients);
-  rule->step_scalars(state, coefficients);
-  return {{state.at("gossip.x.0")[0], state.at("gossip.x.1")[0]},
-          w[0],
-          state.at("gossip.weights.scalars")};
-}
-
-TEST_CASE("gossiping replicas meet in pairs, and the model is their mean") {
-  const char* pull = "{\"replicas\": 2}";
-  Met met = after_exchange(pull, {1.0F, 1.0F});
-  CHECK(met.replicas == Floats{6.0F, 6.0F});
-  CHECK(met.model == 6.0F);
-  const char* push = "{\"replicas\": 2, \"exchange\": \"push\"}";
-  met = after_exchange(push, {1.0F, 1.0F});
-  CHECK(met.replicas == Floats{6.0F, 6.0F});
-  CHECK(met.model == 6.0F);
-  // Push-sum: half of the first's weight goes over.
-  const char* sum = "{\"replicas\": 2, \"exchange\": \"push-sum\"}";
-  met = after_exchange(sum, {1.0F, 1.0F});
-  CHECK(met.replicas == Floats{6.0F, 6.0F});
-  CHECK(met.weights == Floats{0.5F, 1.5F});
-  CHECK(met.model == 6.0F);
-  // One of a small weight steps further, but not without end.
-  met = after_exchange(sum, {0.8F, 1.2F});
-  CHECK(met.replicas[0] == 7.0F);
-  met = after_exchange(sum, {0.25F, 1.75F});
-  CHECK(met.replicas[0] == 8.0F);
-  CHECK(met.model == 4.0F + 0.1875F * 4.0F);
-}
-
-TEST_CASE("every other replica is a peer as often, and never oneself") {
-  const auto rule = make_update_rule("gossip", "{\"replicas\": 5}");
-  std::map<float, int> drawn;
-  for (std::uint64_t version = 0; version < 4000; ++version) {
-    ++drawn[rule->coefficients({.version = version, .replica = 2, .seed = 7})
-                .at("peer")];
-  }
-  CHECK(drawn.size() == 4);
-  CHECK(drawn.count(2.0F) == 0);
-  for (const auto& [peer, times] : drawn) CHECK(std::abs(times - 1000) < 120);
-}
-
-TEST_CASE("coefficients that name no replica are refused") {
-  const auto rule = make_update_rule("easgd", "");
-  for (const float bad : {-1.0F, 0.0F, 1.5F, 1e9F, std::nanf("")}) {
-    Coefficients found = rule->coefficients({});
-    found[kReplicas] = bad;
-    CHECK_THROWS_AS(rule->state_buffers(found), Error);
-  }
-  for (const float bad : {-1.0F, 8.0F, 0.5F, std::nanf("")}) {
-    Coefficients found = rule->coefficients({});
-    found[kReplica] = bad;
-    CHECK_THROWS_AS(replica_of(found), Error);
-  }
 }
 
 TEST_CASE("rules without momentum add the mean of a round") {
