@@ -11,6 +11,7 @@
 #include "server/work_generator.h"
 #include "validator/quorum.h"
 #include "workunits/safetensors.h"
+#include "workunits/update.h"
 
 namespace quorate {
 
@@ -85,7 +86,7 @@ void Assimilator::take_round(TrainingRun& training) {
               return a->unit.unit_index < b->unit.unit_index;
             });
   // A round is taken whole: damage must show before its first update is in.
-  for (LiveUnit* live : validated) read_update(training, *live);
+  for (LiveUnit* live : validated) read_update(*live);
   for (LiveUnit* live : validated) {
     assimilate(training, *live, live == validated.back());
   }
@@ -146,27 +147,26 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
 
   std::vector<float> base;
   if (!training.rule->in_rounds()) {
-    base = read(training, live, live.unit.snapshot, "snapshot");
+    base = read_base(live);
   }
-  training.model.apply(entry, *training.rule, base,
-                       read_update(training, live));
+  training.model.apply(entry, *training.rule, base, read_update(live));
   append(training, std::move(entry));
   live.unit.state = WorkunitState::assimilated;
   state_.feeder.save(live);
 }
 
-std::vector<float> Assimilator::read(const TrainingRun& training,
-                                     const LiveUnit& live, const Hash& hash,
-                                     const char* what) const {
+std::vector<float> Assimilator::read_base(const LiveUnit& live) const {
+  const Hash& hash = live.unit.snapshot;
   return read_parameters(
-      training.run.model, state_.objects.read(hash),
-      fmt::format("{} {} of unit {}", what, hash.hex(), live.unit.unit_index));
+      live.task.model, state_.objects.read(hash),
+      fmt::format("snapshot {} of unit {}", hash.hex(), live.unit.unit_index));
 }
 
-std::vector<float> Assimilator::read_update(const TrainingRun& training,
-                                            LiveUnit& live) const {
-  const Result* canonical = live.find(live.unit.canonical_result);
-  return read(training, live, canonical->update, "update");
+std::vector<float> Assimilator::read_update(LiveUnit& live) const {
+  const Hash& hash = live.find(live.unit.canonical_result)->update;
+  return decode_update(
+      live.task, state_.objects.read(hash),
+      fmt::format("update {} of unit {}", hash.hex(), live.unit.unit_index));
 }
 
 void Assimilator::append(TrainingRun& training, LedgerBody body) {

@@ -61,10 +61,8 @@ class Assimilator {
   bool is_round_complete(TrainingRun& training);
   void open_next_round(TrainingRun& training);
   void assimilate(TrainingRun& training, LiveUnit& live, bool makes_version);
-  std::vector<float> read(const TrainingRun& training, const LiveUnit& live,
-                          const Hash& hash, const char* what) const;
-  std::vector<float> read_update(const TrainingRun& training,
-                                 LiveUnit& live) const;
+  std::vector<float> read_base(const LiveUnit& live) const;
+  std::vector<float> read_update(LiveUnit& live) const;
   void pause_if_diverged(TrainingRun& training);
   void pause_for_damage(TrainingRun& training, const std::string& what);
   void pause(TrainingRun& training, const std::string& why);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "validator/screening.h"
+#include "workunits/update.h"
 
 namespace quorate {
 
@@ -20,8 +21,7 @@ bool has_payload(const Result& result) {
 // stays there, whosever it is: a result will name it.
 bool is_update_of(ObjectStore& objects, const TrainingTask& task,
                   const Hash& update) {
-  return objects.renew(update) &&
-         objects.size_of(update) <= max_update_bytes(task.model);
+  return objects.renew(update) && objects.size_of(update) <= update_bytes(task);
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ void Reports::screen_payload(const OpenResult& open,
   }
   MappedFile payload = state_.objects.map_checked(claim.update);
   // Of a witness too: what it names may be any object of the project.
-  report.rejection = screen_update(open.task->model, payload.bytes());
+  report.rejection = screen_update(*open.task, payload.bytes());
   if (!report.rejection) {
     report.rejection = screen_proof(report.header, payload.bytes());
   }

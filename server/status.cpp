@@ -145,6 +145,7 @@ json settings(const Run& run) {
           {"clip_norm", run.optimizer.clip_norm},
           {"weight_decay", run.optimizer.weight_decay},
           {"lr_schedule", run.lr_schedule},
+          {"codec", name_of(run.codec)},
           {"rule_settings", run.rule_settings},
           {"round_units", run.round_units},
           {"round_share", run.round_share},

@@ -7,6 +7,7 @@
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
 #include "workunits/token_shard.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -37,13 +38,6 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
                     std::move(rule_state), statistic_count(run.model));
 }
 
-// The parameters that a unit started from.
-std::vector<float> base_of(const Run& run, Store& store,
-                           const ObjectStore& objects, const Hash& workunit) {
-  TrainingTask task = task_of(store, objects, workunit);
-  return read_object(run, objects, task.snapshot, "snapshot");
-}
-
 void apply_later_entries(TrainingRun& training, Store& store,
                          const ObjectStore& objects, std::uint64_t from_seq) {
   constexpr std::uint64_t kAtOnce = 256;
@@ -56,13 +50,16 @@ void apply_later_entries(TrainingRun& training, Store& store,
       seq = record.seq + 1;
       const auto* result = std::get_if<ResultAssimilated>(&entry.body);
       if (result == nullptr) continue;
-      std::vector<float> base;
+      const TrainingTask task = task_of(store, objects, result->workunit);
+      std::vector<float> base;  // the parameters that the unit started from
       if (!training.rule->in_rounds()) {
-        base = base_of(training.run, store, objects, result->workunit);
+        base = read_object(training.run, objects, task.snapshot, "snapshot");
       }
       training.model.apply(
           *result, *training.rule, base,
-          read_object(training.run, objects, result->update, "update"));
+          decode_update(task, objects.read(result->update),
+                        fmt::format("run {}: update {}", training.run.name,
+                                    result->update.hex())));
     }
   }
 }

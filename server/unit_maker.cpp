@@ -30,7 +30,7 @@ TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
   task.optimizer.learning_rate = next.learning_rate;
   task.inverse_batch = inverse_batch(run.model, run.batch);
   task.digest_every = digest_interval(next.range.steps);
-  task.codec = "fp32";
+  task.codec = run.codec;
   return task;
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "validator/screening.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -128,7 +128,7 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
                          what + ": the payload is here: send the header",
                          open.uploaded_bytes};
   }
-  std::uint64_t most = max_update_bytes(open.task->model);
+  std::uint64_t most = update_bytes(*open.task);
   if (total > most) {
     return UploadRefusal{Why::too_large,
                          fmt::format("{}: {} bytes, an update of this task "

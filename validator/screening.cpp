@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "workunits/safetensors.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -107,9 +107,9 @@ Reason screen_upload(const SentResult& sent, const TrainingTask& task,
         "says {}",
         brief(upload->hash), brief(claim.update));
   }
-  const std::uint64_t most = max_update_bytes(task.model);
+  const std::uint64_t most = update_bytes(task);
   if (upload->size_bytes > most) {
-    return fmt::format("update too large: {} bytes, at most {} are possible",
+    return fmt::format("update too large: {} bytes, one of this task has {}",
                        upload->size_bytes, most);
   }
   return std::nullopt;
@@ -142,23 +142,15 @@ std::optional<std::string> screen_proof(const ResultHeader& header,
   return "wrong proof: the host did not hold the update that it claims";
 }
 
-std::optional<std::string> screen_update(const ModelSpec& model,
+std::optional<std::string> screen_update(const TrainingTask& task,
                                          ByteView update) {
   try {
-    const std::vector<float> delta = read_parameters(model, update, "update");
-    if (all_finite(delta)) return std::nullopt;
-    return "update with elements that are not finite";
+    decode_update(task, update, "update");
+    return std::nullopt;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
-    // Cut: the text may quote names that the host made up.
-    return fmt::format("malformed {:.200}", error.what());
+    return fmt::format("malformed {}", error.what());
   }
-}
-
-std::uint64_t max_update_bytes(const ModelSpec& model) {
-  // The longest header that a container may have, and its length field.
-  constexpr std::uint64_t kHeaderBytes = (1 << 20) + 8;
-  return parameter_count(model) * sizeof(float) + kHeaderBytes;
 }
 
 }  // namespace quorate

@@ -10,7 +10,6 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "workunits/model_spec.h"
 #include "workunits/result_header.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
@@ -46,12 +45,9 @@ std::optional<std::string> screen_header(
 std::optional<std::string> screen_proof(const ResultHeader& header,
                                         ByteView update);
 
-// Is the payload a well-formed update of this model: its tensors as fp32 in
-// declared order, every element finite?
-std::optional<std::string> screen_update(const ModelSpec& model,
+// Is the payload a well-formed update of the task: as its codec writes some
+// values of this model, all finite?
+std::optional<std::string> screen_update(const TrainingTask& task,
                                          ByteView update);
-
-// The largest payload worth receiving for a model.
-std::uint64_t max_update_bytes(const ModelSpec& model);
 
 }  // namespace quorate

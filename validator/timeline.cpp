@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "workunits/safetensors.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -75,8 +76,7 @@ bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
                             "it again, can follow this run",
                             seq_, what, entry.update.hex()));
   }
-  return state_->apply(entry, rule, base,
-                       read_parameters(run_.model, *update, what));
+  return state_->apply(entry, rule, base, decode_update(task, *update, what));
 }
 
 void Timeline::operator()(const SnapshotPublished& entry) {

@@ -173,9 +173,7 @@ std::string header_text(std::span<const TensorView> tensors,
   if (!metadata.empty()) add(kMetadata, dump_json(metadata));
   std::uint64_t offset = 0;
   for (const TensorView& tensor : tensors) {
-    check(byte_size(tensor.dtype, tensor.shape) == tensor.data.size(),
-          "a tensor's data have the size of its shape");
-    std::uint64_t end = offset + tensor.data.size();
+    std::uint64_t end = offset + byte_size(tensor.dtype, tensor.shape).value();
     add(tensor.name,
         fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
                     name_of(tensor.dtype), fmt::join(tensor.shape, ","), offset,
@@ -251,19 +249,31 @@ const TensorView& Safetensors::get(
 
 Bytes write_safetensors(std::span<const TensorView> tensors,
                         const std::map<std::string, std::string>& metadata) {
-  std::string header = header_text(tensors, metadata);
-  std::size_t size = kLengthBytes + header.size();
-  for (const TensorView& tensor : tensors) size += tensor.data.size();
-  ByteWriter length;
-  length.put(static_cast<std::uint64_t>(header.size()));
-  Bytes out = length.take();
-  out.reserve(size);
-  ByteView text = as_bytes(header);
-  out.insert(out.end(), text.begin(), text.end());
+  Bytes out = head_of(tensors, metadata);
+  out.reserve(out.size() + data_bytes(tensors));
   for (const TensorView& tensor : tensors) {
+    check(byte_size(tensor.dtype, tensor.shape) == tensor.data.size(),
+          "a tensor's data have the size of its shape");
     out.insert(out.end(), tensor.data.begin(), tensor.data.end());
   }
   return out;
+}
+
+Bytes head_of(std::span<const TensorView> tensors,
+              const std::map<std::string, std::string>& metadata) {
+  const std::string header = header_text(tensors, metadata);
+  ByteWriter head;
+  head.put(static_cast<std::uint64_t>(header.size()));
+  head.put_bytes(as_bytes(header));
+  return head.take();
+}
+
+std::uint64_t data_bytes(std::span<const TensorView> tensors) {
+  std::uint64_t sum = 0;
+  for (const TensorView& tensor : tensors) {
+    sum += byte_size(tensor.dtype, tensor.shape).value();
+  }
+  return sum;
 }
 
 Bytes write_tensors(std::span<const TensorSpec> tensors,

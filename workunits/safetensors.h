@@ -72,6 +72,11 @@ class Safetensors {
 Bytes write_safetensors(
     std::span<const TensorView> tensors,
     const std::map<std::string, std::string>& metadata = {});
+// What write_safetensors() puts before the data, and the bytes of the data.
+// Both follow from names, types and shapes: `data` of the tensors is not read.
+Bytes head_of(std::span<const TensorView> tensors,
+              const std::map<std::string, std::string>& metadata);
+std::uint64_t data_bytes(std::span<const TensorView> tensors);
 
 // Tensors as f32; values: their elements, one tensor after another.
 Bytes write_tensors(std::span<const TensorSpec> tensors,

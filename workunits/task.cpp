@@ -118,6 +118,12 @@ std::uint32_t get_replica(const JsonFields& fields) {
                      kMaxReplicas, replica));
 }
 
+Codec get_codec(const JsonFields& fields) {
+  const std::string name = fields.text("codec", 32);
+  if (const auto codec = codec_called(name)) return *codec;
+  reject(fmt::format("field \"codec\": unknown codec \"{}\"", name));
+}
+
 void check_versions(const JsonFields& fields) {
   if (fields.text("format", 64) != kFormat) {
     reject(fmt::format("field \"format\": expected \"{}\"", kFormat));
@@ -128,9 +134,6 @@ void check_versions(const JsonFields& fields) {
                 fmt::format("task: needs arithmetic version {}, this program "
                             "computes version {}: update it",
                             arithmetic, kArithmeticVersion));
-  }
-  if (std::string codec = fields.text("codec", 32); codec != "fp32") {
-    reject(fmt::format("field \"codec\": unknown codec \"{}\"", codec));
   }
 }
 
@@ -194,7 +197,7 @@ Bytes encode(const TrainingTask& task) {
       {"weight_decay", hex_of_float(task.optimizer.weight_decay)},
       {"inverse_batch", hex_of_float(task.inverse_batch)},
       {"digest_every", task.digest_every},
-      {"codec", task.codec},
+      {"codec", name_of(task.codec)},
   };
   put_optimizer(task.optimizer, json);
   if (task.range.micro_batch != 0) {
@@ -225,7 +228,7 @@ TrainingTask decode_task(ByteView bytes) {
   task.optimizer = get_optimizer(fields);
   task.inverse_batch = get_coefficient(fields, "inverse_batch");
   task.digest_every = fields.integer32("digest_every");
-  task.codec = fields.text("codec", 32);
+  task.codec = get_codec(fields);
   check_derived(task);
   if (encode(task) != Bytes(bytes.begin(), bytes.end())) {
     reject("is not written as we write tasks: unknown fields, or spaces");

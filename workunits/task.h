@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "workunits/codec.h"
 #include "workunits/model_spec.h"
 
 namespace quorate {
@@ -78,7 +79,7 @@ struct TrainingTask {
   // 1 / targets of a batch: samples, or the tokens of a text.
   float inverse_batch = 0.0F;
   std::uint32_t digest_every = 0;  // steps between state digests
-  std::string codec;               // of the update: "fp32"
+  Codec codec = Codec::fp32;       // of the update
 
   bool operator==(const TrainingTask&) const = default;
 };

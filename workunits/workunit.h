@@ -37,6 +37,7 @@ struct Run {
   std::uint32_t epochs = 20;
   OptimizerOptions optimizer;          // learning_rate: at the start
   std::string lr_schedule = "linear";  // or "constant"
+  Codec codec = Codec::fp32;           // of updates
   std::string rule = "vc-asgd";
   std::string rule_settings;  // JSON, see validator/update_rules
   std::uint32_t quorum = 2;

@@ -73,7 +73,6 @@ TrainingTask endless_task(const std::string& model, std::uint32_t batch) {
   task.optimizer = {.learning_rate = 0.01F, .momentum = 0.9F};
   task.inverse_batch = inverse_batch(task.model, batch);
   task.digest_every = task.range.steps;  // steps alone are measured
-  task.codec = "fp32";
   return task;
 }
 

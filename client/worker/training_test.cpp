@@ -55,7 +55,6 @@ TrainingTask make_task() {
   task.optimizer = {0.1F, 0.9F, 0.001F};
   task.inverse_batch = 0.125F;
   task.digest_every = digest_interval(task.range.steps);
-  task.codec = "fp32";
   return task;
 }
 

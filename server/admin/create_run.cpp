@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -136,6 +137,13 @@ void set_batch(const json& arguments, bool is_text, Run& run) {
   }
 }
 
+Codec codec_from(const json& arguments) {
+  const std::string name = arguments.value("codec", "fp32");
+  if (const auto codec = codec_called(name)) return *codec;
+  refuse(fmt::format("--codec: unknown codec \"{}\": known are {}", name,
+                     fmt::join(codec_names(), ", ")));
+}
+
 Run run_from(const json& arguments, const DatasetManifest& dataset,
              const UpdateRule& rule) {
   Run run;
@@ -158,6 +166,7 @@ Run run_from(const json& arguments, const DatasetManifest& dataset,
     refuse("--lr-schedule: expected linear or constant, found " +
            run.lr_schedule);
   }
+  run.codec = codec_from(arguments);
   run.rule = rule.name();
   run.rule_settings = rule_settings(arguments);
   run.round_units = number(arguments, "round_units", 0U, 0, 100000);
@@ -189,6 +198,7 @@ json settings_of(const Run& run) {
           {"epsilon", hex(run.optimizer.epsilon)},
           {"clip_norm", hex(run.optimizer.clip_norm)},
           {"lr_schedule", run.lr_schedule},
+          {"codec", name_of(run.codec)},
           {"rule_settings", run.rule_settings},
           {"round_units", run.round_units},
           {"round_share", run.round_share}};

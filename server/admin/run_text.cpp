@@ -60,6 +60,7 @@ std::string run_details(const json& run) {
       "seed {}\n"
       "optimiser: {}\n"
       "rule:      {} {}, round units {}, round share {}\n"
+      "updates:   codec {}\n"
       "samples:   {:.2f} % in the model, {:.2f} % handed out\n",
       run.at("quorum").dump(), run.at("epochs").dump(),
       settings.at("batch").dump(), passes_text(settings),
@@ -67,7 +68,9 @@ std::string run_details(const json& run) {
       optimizer_text(settings), run.at("rule").get<std::string>(),
       rule.empty() ? "with its defaults" : rule,
       count_or(settings.at("round_units"), "auto"),
-      number(settings.at("round_share")), 100 * run.at("done").get<double>(),
+      number(settings.at("round_share")),
+      settings.at("codec").get<std::string>(),
+      100 * run.at("done").get<double>(),
       100 * run.at("progress").get<double>());
 }
 

@@ -169,6 +169,9 @@ void add_create(CLI::App* train, GlobalOptions& global) {
                  "Passes over the data [20]");
   forward_number(command, arguments, "--quorum", "quorum",
                  "Results of different users that must agree [2]");
+  forward(command, arguments, "--codec", "codec",
+          fmt::format("How updates are sent: {} [fp32]",
+                      fmt::join(codec_names(), ", ")));
   add_optimizer(command, arguments);
   forward(command, arguments, "--lr-schedule", "lr_schedule",
           "linear (to zero) or constant [linear]");

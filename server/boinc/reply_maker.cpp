@@ -6,8 +6,8 @@
 
 #include "server/boinc/app_records.h"
 #include "server/boinc/urls.h"
-#include "validator/screening.h"
 #include "workunits/model_spec.h"
+#include "workunits/update.h"
 
 namespace quorate::boinc {
 namespace {
@@ -22,7 +22,8 @@ double memory_bound(const TrainingTask& task) {
   // keeps the unit from machines that are far too small.
   constexpr double kBase = 128e6;
   constexpr double kCopies = 8;
-  return kBase + kCopies * static_cast<double>(max_update_bytes(task.model));
+  return kBase + kCopies * sizeof(float) *
+                     static_cast<double>(parameter_count(task.model));
 }
 
 // As the worker looks for it.
@@ -128,7 +129,7 @@ void ReplyMaker::add_result(SchedulerReply& reply, const Shipment& shipment,
   if (assignment.upload) {
     add_output(
         output_name(upload_key_, {assignment.result, OutputKind::update}),
-        "update", max_update_bytes(task.model));
+        "update", update_bytes(task));
   }
   reply.workunits.push_back(std::move(unit));
   reply.results.push_back(std::move(result));

@@ -31,6 +31,7 @@ const kFactFormats = {
   weight_decay: ({settings}) =>
       String(Number(settings.weight_decay.toPrecision(6))),
   batch: ({settings}) => counted(settings.batch, 'sample'),
+  codec: ({settings}) => settings.codec,
   local_steps: ({settings}) =>
       settings.local_steps === 0 ? 'as the host’s speed asks'
                                  : count(settings.local_steps),

@@ -103,6 +103,9 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
                "--batch 1, --micro-batch 1: layer 1: a batch norm of one"},
            Row{{{"batch", 9}, {"micro_batch", 4}, {"model", kOneValue}},
                "--batch 9, --micro-batch 4: layer 1: a batch norm of one"},
+           Row{{{"codec", "int9"}},
+               "--codec: unknown codec \"int9\": known are fp32, int8, int4, "
+               "int2, ternary, sign"},
            Row{{{"epochs", "many"}}, "--epochs"},
            Row{{{"epochs", 1.5}}, "--epochs"},
            Row{{{"quorum", 11}}, "--quorum"},
@@ -222,12 +225,14 @@ TEST_CASE("the settings of a run can be read again") {
                               {"batch", 16},
                               {"micro_batch", 5},
                               {"local_steps", 3},
+                              {"codec", "int4"},
                               {"alpha", 0.5}});
   json settings = admin.call("train-show", {{"run", "one"}})["settings"];
   CHECK(settings["learning_rate"] == 0.25);
   CHECK(settings["batch"] == 16);
   CHECK(settings["micro_batch"] == 5);
   CHECK(settings["local_steps"] == 3);
+  CHECK(settings["codec"] == "int4");
   CHECK(settings["rule_settings"] == "{\"alpha\":0.5}");
 }
 

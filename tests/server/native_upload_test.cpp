@@ -4,7 +4,7 @@
 
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
-#include "validator/screening.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -105,7 +105,7 @@ TEST_CASE("without a range the body is the whole payload") {
 
 TEST_CASE("no more is taken than an update of the task can have") {
   Place place;
-  std::uint64_t most = max_update_bytes(place.result.task->model);
+  std::uint64_t most = update_bytes(*place.result.task);
   CHECK(status(place.open(with("Content-Length", std::to_string(most)))) ==
         200);
   CHECK(status(place.open(with("Content-Length", std::to_string(most + 1)))) ==
@@ -147,7 +147,7 @@ TEST_CASE("uploads under way count as if they were complete") {
   place.result.task = std::make_shared<const TrainingTask>(large);
   OpenResult other = place.result;
   other.id = 6;
-  std::uint64_t bytes = max_update_bytes(large.model) - 1;
+  std::uint64_t bytes = update_bytes(large) - 1;
   Request whole = with("Content-Length", std::to_string(bytes));
   Uploads careful(place.folder / "uploads",
                   free_space(place.folder.path()) - bytes - bytes / 2,

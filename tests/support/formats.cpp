@@ -2,11 +2,16 @@
 
 #include <numeric>
 
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
 #include "tests/support/samples.h"
 #include "workunits/ledger.h"
 #include "workunits/safetensors.h"
 #include "workunits/shard.h"
 #include "workunits/token_shard.h"
+#include "workunits/update.h"
 
 namespace quorate::test {
 namespace {
@@ -25,6 +30,17 @@ Bytes sample_sealed() {
 Bytes bytes_of(std::string_view text) {
   ByteView view = as_bytes(text);
   return {view.begin(), view.end()};
+}
+
+Format update_format(Codec codec) {
+  const std::string name = fmt::format("update_{}", name_of(codec));
+  const TrainingTask task = sample_codec_task(codec);
+  return {name, name + ".safetensors",
+          encode_update(task, sample_delta(task.model)),
+          [task](ByteView bytes) {
+            const auto values = decode_update(task, bytes, "update sample");
+            check(all_finite(values), "an update's values are finite");
+          }};
 }
 
 Format ledger_format(const LedgerRecord& record) {
@@ -61,6 +77,9 @@ std::vector<Format> formats() {
       {"token_shard", "token_shard.safetensors", sample_token_shard(),
        [](ByteView bytes) { read_token_shard(bytes, 3, "shard sample"); }},
   };
+  for (std::string_view name : codec_names()) {
+    all.push_back(update_format(codec_called(name).value()));
+  }
   std::vector<LedgerRecord> ledger = sample_ledger();
   for (std::size_t seq : {0U, 1U, 4U, 5U}) {  // one of each kind
     all.push_back(ledger_format(ledger.at(seq)));

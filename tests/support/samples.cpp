@@ -1,6 +1,7 @@
 #include "tests/support/samples.h"
 
 #include <array>
+#include <cmath>
 
 #include "base/arithmetic.h"
 #include "workunits/shard.h"
@@ -40,7 +41,6 @@ TrainingTask sample_task() {
   task.optimizer = {0.05F, 0.9F, 0.0F};
   task.inverse_batch = 0.5F;
   task.digest_every = 1;
-  task.codec = "fp32";
   return task;
 }
 
@@ -48,6 +48,26 @@ TrainingTask sample_image_task() {
   TrainingTask task = sample_task();
   task.model = {"lenet", {6, 16, 120, 84, 10}, {28, 28, 1}};
   return task;
+}
+
+TrainingTask sample_codec_task(Codec codec) {
+  TrainingTask task = sample_task();
+  task.model = parse_model(
+      R"(layers {"layers":[{"layer":"flatten"},{"layer":"linear","outputs":17},
+                           {"layer":"batch_norm"},{"layer":"relu"},
+                           {"layer":"linear","outputs":3}]})",
+      {4, 4, 1}, 3);
+  task.codec = codec;
+  return task;
+}
+
+std::vector<float> sample_delta(const ModelSpec& model) {
+  std::vector<float> values(parameter_count(model));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto mantissa = static_cast<float>(37 * i % 101) - 50;
+    values[i] = std::ldexp(mantissa, -static_cast<int>(8 + i % 7));
+  }
+  return values;
 }
 
 Bytes sample_shard() {

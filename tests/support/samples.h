@@ -31,6 +31,10 @@ ModelSpec sample_model();
 TrainingTask sample_task();
 // The same of a lenet on 28x28x1.
 TrainingTask sample_image_task();
+// Of a model with short blocks and running statistics, by this codec.
+TrainingTask sample_codec_task(Codec codec);
+// An update of it: both signs and zeros, of many magnitudes.
+std::vector<float> sample_delta(const ModelSpec& model);
 // A shard of 3 images of 2x2x1 in classes 0 and 1.
 Bytes sample_shard();
 // A shard of 5 tokens of 3 symbols.

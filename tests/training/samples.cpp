@@ -52,7 +52,6 @@ TrainingTask pattern_task(std::uint32_t steps) {
       .learning_rate = 0.1F, .momentum = 0.9F, .weight_decay = 0.001F};
   task.inverse_batch = 1.0F / 16;
   task.digest_every = digest_interval(steps);
-  task.codec = "fp32";
   return task;
 }
 

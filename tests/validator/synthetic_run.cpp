@@ -80,7 +80,6 @@ ResultAssimilated SyntheticRun::new_result(std::uint64_t base_version, int host,
   task.unit_seed = unit_seed(run_, unit_index);
   task.inverse_batch = 0.25F;
   task.digest_every = digest_interval(2);
-  task.codec = "fp32";
   ResultAssimilated entry;
   entry.version_before = version_;
   entry.version_after = version_;

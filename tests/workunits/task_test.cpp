@@ -3,6 +3,7 @@
 #include <functional>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "tests/support/samples.h"
@@ -72,9 +73,21 @@ TEST_CASE("a unit's seed follows from run and index") {
   CHECK(unit_seed(run, 5) == 0x094e35789c15c0ab);
 }
 
+TEST_CASE("a task names the codec of its update") {
+  for (std::string_view name : codec_names()) {
+    TrainingTask task = sample_task();
+    task.codec = codec_called(name).value();
+    const Bytes bytes = encode(task);
+    CHECK(as_text(bytes).find(fmt::format("\"codec\":\"{}\"", name)) !=
+          std::string::npos);
+    CHECK(decode_task(bytes) == task);
+  }
+  CHECK(is_refused("\"fp32\"", "\"int9\""));
+  CHECK(is_refused("\"fp32\"", "0"));
+}
+
 TEST_CASE("what no project would seal is refused") {
   auto corrupt = ErrorKind::corrupt;
-  CHECK(refusal([](auto& t) { t.codec = "int9"; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.batch = 0; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.batch = 65537; }) == corrupt);
   CHECK(refusal([](auto& t) { t.range.micro_batch = t.range.batch; }) ==

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/float_environment.h"
-#include "workunits/safetensors.h"
 #include "workunits/training/float_bytes.h"
 #include "workunits/training/loss.h"
+#include "workunits/update.h"
 
 namespace quorate {
 namespace {
@@ -136,7 +136,8 @@ TrainingResult Trainer::finish() {
   Tensor delta = backend_.tensor(base_.shape());
   backend_.subtract(model_.parameters(), base_.view(), delta.view());
   result.delta = download(delta.view());
-  result.update = write_parameters(task_.model, result.delta);
+  CanonicalFloatMode mode;
+  result.update = encode_update(task_, result.delta);
   claim.update = sha256(result.update);
   return result;
 }

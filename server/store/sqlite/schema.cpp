@@ -19,6 +19,7 @@ static_assert(static_cast<int>(WorkunitState::failed) == 6);
 static_assert(static_cast<int>(ServerState::in_progress) == 4);
 static_assert(static_cast<int>(ValidateState::valid) == 1);
 static_assert(static_cast<int>(ValidateState::invalid) == 2);
+static_assert(static_cast<int>(Codec::fp32) == 0);
 static_assert(kHouseUser == 1);
 
 constexpr const char* kFirstSchema = R"sql(
@@ -375,12 +376,17 @@ ALTER TABLE runs DROP COLUMN cursor_shard_position;
 ALTER TABLE runs DROP COLUMN cursor_step;
 )sql";
 
+// Updates were all of whole values.
+constexpr const char* kCodecs = R"sql(
+ALTER TABLE runs ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema,  kHostShares,   kSealedTasks,
-                               kOptimizers,   kMicroBatches, kTrust,
-                               kLateUnits,    kRetention,    kBoinc,
-                               kRecentCredit, kShardProgress};
+constexpr std::array kSteps = {kFirstSchema,  kHostShares,    kSealedTasks,
+                               kOptimizers,   kMicroBatches,  kTrust,
+                               kLateUnits,    kRetention,     kBoinc,
+                               kRecentCredit, kShardProgress, kCodecs};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

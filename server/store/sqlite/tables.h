@@ -158,6 +158,7 @@ struct Table<Run> {
     column("epsilon", row.optimizer.epsilon);
     column("clip_norm", row.optimizer.clip_norm);
     column("lr_schedule", row.lr_schedule);
+    column("codec", row.codec);
     column("rule", row.rule);
     column("rule_settings", row.rule_settings);
     column("quorum", row.quorum);

@@ -61,6 +61,7 @@ def detailed(row, **changes):
             "seed": 7, "batch": 64, "local_steps": 0,
             "learning_rate": 0.10000000149, "momentum": 0.9,
             "weight_decay": 0.0001, "lr_schedule": "linear",
+            "codec": "int8",
             "rule_settings": '{"alpha":0.5}', "round_units": 0,
             "round_share": 0.6, "parameters": 203530},
         "units": {

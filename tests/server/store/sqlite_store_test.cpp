@@ -21,6 +21,7 @@ namespace quorate {
 namespace {
 
 // The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutCodecs = "ALTER TABLE runs DROP COLUMN codec";
 constexpr const char* kWithoutShardProgress =
     "DROP TABLE shard_progress; "
     "ALTER TABLE runs ADD COLUMN cursor_shard_position INTEGER NOT NULL "
@@ -204,6 +205,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutCodecs);
     first.execute(kWithoutShardProgress);
     first.execute(kWithoutRecentCredit);
     first.execute(
@@ -247,6 +249,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
     older.execute(kWithoutRecentCredit);
     older.execute("PRAGMA user_version = 9");
@@ -255,6 +258,27 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   user.recent = {};
   CHECK(test::same(store->users().at(1), user));
   CHECK(store->hosts().at(0).recent == RecentCredit{});
+}
+
+TEST_CASE("the updates of an older store's runs are whole values") {
+  test::TemporaryFolder folder;
+  const fs::path path = folder / "store.sqlite";
+  Run run = test::sample_run(1);
+  run.codec = Codec::int4;
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    run.key = store->insert_run(run, {});
+    store->commit();
+    CHECK(test::same(store->runs().at(0), run));
+  }
+  {
+    SqliteConnection older(path);
+    older.execute(kWithoutCodecs);
+    older.execute("PRAGMA user_version = 11");
+  }
+  run.codec = Codec::fp32;
+  CHECK(test::same(open_sqlite_store(path)->runs().at(0), run));
 }
 
 TEST_CASE("a store of one shard after the other goes on in the middle of one") {
@@ -278,6 +302,7 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
     older.execute(fmt::format(
         "UPDATE runs SET cursor_shard_position = 3, cursor_step = 40 "

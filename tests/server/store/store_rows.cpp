@@ -74,6 +74,7 @@ Run sample_run(std::uint8_t n) {
   run.optimizer = {0.1F * n, 0.9F / n, 1e-4F * n, OptimizerKind::adamw,
                    0.8F / n, 0.7F / n, 1e-8F * n, 0.5F * n};
   run.lr_schedule = text(n, "schedule");
+  run.codec = Codec::ternary;
   run.rule = text(n, "rule");
   run.rule_settings = text(n, "settings");
   run.quorum = small(n, 5);
