@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+import update_codecs
 from export_test import read_safetensors
 from project import RUN, Project, Server, Volunteer, expect, run
 
@@ -245,7 +246,7 @@ class Diloco(LocalSgd):
 class Result:
     """What the ledger and the sealed task say of one result."""
 
-    def __init__(self, project, entry, bases):
+    def __init__(self, project, entry, bases, tensors):
         task = project.task(entry["workunit"])
         self.version = entry["version_before"]
         self.base_version = entry["base_version"]
@@ -255,7 +256,7 @@ class Result:
         self.learning_rate = of_bits(task["learning_rate"])
         self.unit_index = entry["unit_index"]
         self.replica = task.get("replica", 0)
-        self.delta = parameters(project, entry["update"])
+        self.delta = update(project, task["codec"], tensors, entry["update"])
         self.base = bases[self.base_version][self.replica]
         self.coefficients = {name: of_bits(value) for name, value in
                              entry["coefficients"].items()}
@@ -271,6 +272,21 @@ def parameters(project, digest):
     return np.concatenate([np.ravel(tensor) for tensor in tensors.values()])
 
 
+def learned_tensors(project, digest):
+    """Sizes of the tensors of an object that gradients change."""
+    tensors, _ = read_safetensors(project.object(digest))
+    return [tensor.size for name, tensor in tensors.items()
+            if "running_" not in name]
+
+
+def update(project, codec, tensors, digest):
+    """The values of an update of a model with these learned tensors."""
+    if codec == "fp32":
+        return parameters(project, digest)
+    parts, _ = read_safetensors(project.object(digest))
+    return update_codecs.decode(codec, tensors, parts)
+
+
 def expect_same_bits(what, found, expected):
     different = np.flatnonzero(found.view(np.uint32) !=
                                expected.view(np.uint32))
@@ -282,6 +298,7 @@ def expect_same_bits(what, found, expected):
 def repeat(project, rule, entries):
     """Trains again with numpy; returns how many published versions it met."""
     w = parameters(project, entries[0]["initial"])
+    tensors = learned_tensors(project, entries[0]["initial"])
     e = w
     rule.begin(w)
     bases, waiting, met = {0: rule.bases(w)}, [], 0
@@ -294,7 +311,7 @@ def repeat(project, rule, entries):
                         parameters(project, entry[name]))
                     met += 1
             continue
-        result = Result(project, entry, bases)
+        result = Result(project, entry, bases, tensors)
         if rule.in_rounds:
             waiting.append(result)
             if entry["version_after"] == entry["version_before"]:

@@ -190,7 +190,7 @@ TEST_CASE("an update is what its task's codec writes of finite values") {
     other.codec = task.codec == Codec::int4 ? Codec::int8 : Codec::int4;
     CHECK(screen_update(other, good).has_value());
     other = task;
-    other.model.widths = {2, 4, 2};
+    other.model.widths = {2, 9, 2};
     CHECK(screen_update(other, good).has_value());
   }
 }

@@ -49,7 +49,7 @@ TEST_CASE("an update's size follows from its task") {
           bytes.size());
   }
   // Blocks of mlp:256: 784 of the first weight, one of its bias, ten of the
-  // second weight, one of ten values; data behind a header of 192 bytes with its length.
+  // second weight, one of ten values; data begin at byte 192.
   CHECK(update_bytes(task_of("mlp:256", Codec::fp32)) == 320 + 4 * 203530);
   CHECK(update_bytes(task_of("mlp:256", Codec::int8)) ==
         192 + 4 * 796 + 203530);

@@ -180,11 +180,11 @@ bool same(const Host& a, const Host& b) {
 bool same(const Run& a, const Run& b) {
   auto fields = [](const Run& row) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,
-                 micro, steps, epochs, optimizer, schedule, rule, settings,
-                 quorum, units, share, created, ended, removed] = row;
+                 micro, steps, epochs, optimizer, schedule, codec, rule,
+                 settings, quorum, units, share, created, ended, removed] = row;
     return std::tie(key, id, name, state, reason, model, dataset, seed, batch,
-                    micro, steps, epochs, optimizer, schedule, rule, settings,
-                    quorum, units, share, created, ended, removed);
+                    micro, steps, epochs, optimizer, schedule, codec, rule,
+                    settings, quorum, units, share, created, ended, removed);
   };
   return fields(a) == fields(b);
 }
