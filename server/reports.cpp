@@ -17,13 +17,6 @@ bool has_payload(const Result& result) {
          result.computed == ComputeOutcome::success;
 }
 
-// Whether the store has an object that this update of a task could be. If so it
-// stays there, whosever it is: a result will name it.
-bool is_update_of(ObjectStore& objects, const TrainingTask& task,
-                  const Hash& update) {
-  return objects.renew(update) && objects.size_of(update) <= update_bytes(task);
-}
-
 }  // namespace
 
 Error on_hold(ResultId id) {
@@ -59,12 +52,20 @@ void Reports::screen_payload(const OpenResult& open,
     return;
   }
   const bool is_uploaded = !open.uploaded.is_zero();
-  if (!is_uploaded && !is_update_of(state_.objects, *open.task, claim.update)) {
+  // What the store has stays there, whosever it is: a result will name it.
+  if (!is_uploaded && !state_.objects.renew(claim.update)) {
     report.awaits_payload = true;
     return;
   }
+  // Before it is hashed: a witness may name any object of the project.
+  const std::uint64_t expected = update_bytes(*open.task);
+  const std::uint64_t size = state_.objects.size_of(claim.update);
+  if (size != expected) {
+    report.rejection = fmt::format(
+        "malformed update: expected {} bytes, found {}", expected, size);
+    return;
+  }
   MappedFile payload = state_.objects.map_checked(claim.update);
-  // Of a witness too: what it names may be any object of the project.
   report.rejection = screen_update(*open.task, payload.bytes());
   if (!report.rejection) {
     report.rejection = screen_proof(report.header, payload.bytes());

@@ -49,9 +49,11 @@ def train(stage, model, codec):
         client.stop()
     proxy.close()
     server.stop()
+    # The house worker computes a few, and sends nothing.
+    sent_by = sum(len(client.acknowledged()) for client in clients)
     results = shown["results_assimilated"]
     return {"model": model, "codec": codec, "update": size,
-            "up": round(sum(sent) / results), "results": results,
+            "up": round(sum(sent) / sent_by), "results": results,
             "accuracy": shown["accuracy"]}
 
 

@@ -135,7 +135,7 @@ TEST_CASE("no value goes further than to the next level") {
   for (Codec codec : kCodecs) {
     if (codec == Codec::sign) continue;
     CAPTURE(name_of(codec));
-    for (std::size_t count : {1, 2, 3, 7, 8, 9, 255, 256}) {
+    for (std::size_t count : {1U, 2U, 3U, 7U, 8U, 9U, 255U, 256U}) {
       const std::vector<float> values = noise(count);
       const Block block = encoded(codec, values);
       const std::vector<float> back = decoded(codec, block, count);

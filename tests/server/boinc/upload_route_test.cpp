@@ -56,6 +56,13 @@ struct File {
 const std::string kUpdate = output_name(kKey, {5, OutputKind::update});
 const std::string kHeader = output_name(kKey, {5, OutputKind::header});
 
+// Its updates are longer than any that the tests send.
+TrainingTask wide_task() {
+  TrainingTask task = test::sample_task();
+  task.model.widths = {2, 10000, 2};
+  return task;
+}
+
 File update(const std::string& content = std::string(20000, 'u')) {
   return File(kUpdate, content);
 }
@@ -98,7 +105,7 @@ class Door {
       : uploads(folder / "uploads", reserve, open_results, objects) {
     OpenResult result;
     result.id = 5;
-    result.task = std::make_shared<const TrainingTask>(test::sample_task());
+    result.task = std::make_shared<const TrainingTask>(wide_task());
     open_results.add(result);
     Router routes;
     route.add_routes(routes);

@@ -156,13 +156,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 11);
-  before[kVersionOffset + 2] = 1;  // version 267
+  REQUIRE(before.at(kVersionOffset + 3) == 12);
+  before[kVersionOffset + 2] = 1;  // version 268
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("267") != std::string::npos);
+  CHECK(std::string(error.what()).find("268") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
