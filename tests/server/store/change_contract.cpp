@@ -167,6 +167,7 @@ void restores_everything_that_is_rolled_back(Store& store) {
   change(store, [&] { scene.change_all(); });
   CHECK(store.workunits(scene.run, {}).size() == 2);
   CHECK(store.last_record(scene.run)->seq == 3);
+  CHECK_MESSAGE(store.events({}).at(0).id == 2, "as if it was the first time");
 }
 
 void goes_on_after_a_refused_row(Store& store) {
@@ -208,6 +209,44 @@ void keeps_what_a_row_is_made_with(Store& store) {
   CHECK(same(store.workunits(scene.run, {}), {scene.unit}));
   CHECK(same(store.results_of({&scene.unit.id, 1}), {scene.result}));
   CHECK(store.totals(scene.run).units_made == 1);
+}
+
+void finds_rows_by_what_they_are_now(Store& store) {
+  Scene scene(store);
+  auto check_unit = [&](UnitCheck check) {
+    change(store, [&] {
+      scene.unit.check = check;
+      store.update_workunits({&scene.unit, 1});
+    });
+    return store.workunits_to_check(scene.run).size();
+  };
+  CHECK(check_unit(UnitCheck::recheck) == 1);
+  CHECK(check_unit(UnitCheck::unsound) == 1);
+  CHECK(check_unit(UnitCheck::sound) == 0);
+
+  auto judge = [&](ValidateState verdict, HostId host) {
+    change(store, [&] {
+      scene.result.validate_state = verdict;
+      scene.result.host = host;
+      store.update_results({&scene.result, 1});
+    });
+    return store.workunits_with(scene.run, scene.host, false).size();
+  };
+  CHECK(store.workunits_with(scene.run, scene.host, false).size() == 1);
+  CHECK(judge(ValidateState::invalid, scene.host) == 0);
+  CHECK(store.rejected_results(scene.run, {}).size() == 1);
+  CHECK(judge(ValidateState::valid, scene.host) == 1);
+  CHECK(store.rejected_results(scene.run, {}).empty());
+  CHECK(judge(ValidateState::valid, 0) == 0);
+
+  User user = sample_user(1);
+  user.id = scene.user;
+  change(store, [&] {
+    user.key = filled<PublicKey>(77);
+    store.update_users({&user, 1});
+  });
+  CHECK(store.user_by_key(user.key)->id == scene.user);
+  CHECK_FALSE(store.user_by_key(sample_user(1).key));
 }
 
 void counts_shares(Store& store) {

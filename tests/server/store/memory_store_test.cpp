@@ -144,6 +144,13 @@ TEST_CASE("what is still to be decided is not dropped") {
     CHECK(life.store->workunits_to_check(life.run).size() == 1);
     set_check(*life.store, unit, UnitCheck::sound);
   }
+  SUBCASE("its revocation is being done") {
+    unit.check = UnitCheck::unsound;
+    life.merge(unit);
+    set_check(*life.store, unit, UnitCheck::revoked);
+    CHECK(life.has(unit));
+    return;
+  }
   CHECK_FALSE(life.has(unit));
 }
 

@@ -462,6 +462,8 @@ constexpr std::array kCases{
     ContractCase{"goes on after a refused row", goes_on_after_a_refused_row},
     ContractCase{"keeps what a row is made with",
                  keeps_what_a_row_is_made_with},
+    ContractCase{"finds rows by what they are now",
+                 finds_rows_by_what_they_are_now},
     ContractCase{"counts shares", counts_shares},
     ContractCase{"counts revoked units", counts_revoked_units},
     ContractCase{"refuses references to nothing",
