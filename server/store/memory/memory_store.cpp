@@ -1,9 +1,6 @@
 #include "server/store/memory/memory_store.h"
 
 #include <algorithm>
-#include <cstring>
-
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "server/store/memory/refuse.h"
