@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-known=(server boinc transfer kernels training learning attacks codecs)
+known=(server store boinc transfer kernels training learning attacks codecs)
 if [[ ${1:-} == --json ]]; then
   QUORATE_BENCH_JSON=$(realpath -m "${2:?usage: --json FILE}")
   export QUORATE_BENCH_JSON

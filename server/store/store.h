@@ -1,8 +1,9 @@
 // Every durable change of the project, batch-shaped: operations take and return
 // many rows, so that a store can serve a batch of requests with few statements.
 // The seam is the batch and not the row because a row-level layer costs a
-// client-server database most of its speed. Two implementations are foreseen
-// (SQLite now), with one contract test: tests/server/store/store_contract.h.
+// client-server database most of its speed. Two implementations keep one
+// contract (tests/server/store/store_contract.h): SQLite's, which the server
+// uses, and one in memory for simulations and tests.
 //
 // One thread uses a Store. Changes are made between begin() and commit();
 // commit() returns when they are durable. A process that dies in between has
@@ -145,11 +146,33 @@ class Store {
   virtual std::vector<Event> events(const Page& page) = 0;  // newest first
 };
 
-// Opens the store at `path`, creating or migrating it. Throws io when the file
-// cannot be opened, unsupported when it was written by a newer version.
+// Opens the store at `path`, creating or migrating it; ":memory:" is an SQLite
+// store in memory, for tests. Throws io when the file cannot be opened,
+// unsupported when it was written by a newer version.
 std::unique_ptr<Store> open_sqlite_store(const fs::path& path);
-// For tests.
-std::unique_ptr<Store> open_memory_store();
+
+// What a store in memory keeps at most, so that a long simulation fits: at each
+// commit the oldest beyond go. Sums (totals, shares) and all that is still to
+// be decided, rechecked or revoked stay. What went is answered as if it had
+// never been, so that:
+// - a host that still reports or holds a result of such a unit is told that it
+//   was not sent to it, or to stop it;
+// - work of a host that proves false is not found any more (workunits_with),
+//   nor rechecked or revoked;
+// - a run's ledger cannot be replayed, exported or audited, and a process that
+//   starts anew on the store cannot go on with the run.
+struct MemoryStoreOptions {
+  static constexpr std::uint64_t kAll = UINT64_MAX;
+
+  // Workunits that are over, with their results and sealed tasks.
+  std::uint64_t closed_units = kAll;
+  // Of each run. The last, and the last that is a snapshot, stay in any case.
+  std::uint64_t ledger_records = kAll;
+  std::uint64_t events = kAll;
+};
+// Nothing of it outlives the store.
+std::unique_ptr<Store> open_memory_store(
+    const MemoryStoreOptions& options = {});
 
 // Copies the store as it is at one moment to a new file, durably; others may
 // write to it meanwhile. progress: what is done, of how much. Throws io,

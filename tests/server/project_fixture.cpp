@@ -1,5 +1,8 @@
 #include "tests/server/project_fixture.h"
 
+#include <cstdlib>
+#include <string_view>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -21,6 +24,14 @@ std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
   std::vector<protocol::Progress> holding;
   for (ResultId id : ids) holding.push_back({id, 0, 0});
   return holding;
+}
+
+// As the server has it, or with QUORATE_TEST_STORE=memory that of simulations.
+std::unique_ptr<Store> store_of_test() {
+  const char* kind = std::getenv("QUORATE_TEST_STORE");
+  return kind != nullptr && std::string_view(kind) == "memory"
+             ? open_memory_store()
+             : open_sqlite_store(":memory:");
 }
 
 }  // namespace
@@ -82,7 +93,7 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
 
 void ProjectFixture::open() {
   store_ = options_.on_disk ? open_sqlite_store(folder_.database())
-                            : open_memory_store();
+                            : store_of_test();
   objects_ =
       std::make_unique<ObjectStore>(folder_.objects(), folder_.temporary());
   state_ = std::make_unique<ProjectState>(folder_, settings, keys_, clock,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/store/ledger_order.h"
 #include "server/store/sqlite/rows.h"
 #include "server/store/sqlite/schema.h"
 
@@ -323,17 +324,10 @@ void SqliteStore::append_ledger(RunKey run,
   SqliteConnection& connection = changing();
   std::optional<LedgerRecord> last = last_record(run);
   std::uint64_t next = last ? last->seq + 1 : 0;
+  const std::string ledger =
+      fmt::format("store {}: run {}", connection.path().string(), run);
   for (const LedgerRecord& record : records) {
-    LedgerEntry entry = parse_entry(record.line);
-    if (record.seq != next || entry.seq != next ||
-        record.kind != kind_of(entry.body)) {
-      throw Error(
-          ErrorKind::corrupt,
-          fmt::format("store {}: run {}: expected ledger record {}, found {} "
-                      "\"{}\" with the line of {} \"{}\"",
-                      connection.path().string(), run, next, record.seq,
-                      record.kind, entry.seq, kind_of(entry.body)));
-    }
+    LedgerEntry entry = next_entry(record, next, ledger);
     LedgerRow row{run, record, 0};
     if (auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
       row.result = about->result;
@@ -393,10 +387,6 @@ std::vector<Event> SqliteStore::events(const Page& page) {
 
 std::unique_ptr<Store> open_sqlite_store(const fs::path& path) {
   return std::make_unique<SqliteStore>(path);
-}
-
-std::unique_ptr<Store> open_memory_store() {
-  return std::make_unique<SqliteStore>(":memory:");
 }
 
 }  // namespace quorate

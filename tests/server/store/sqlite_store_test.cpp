@@ -92,7 +92,7 @@ TEST_CASE("the SQLite store keeps the contract") {
   for (const test::ContractCase& part : test::store_contract()) {
     SUBCASE(part.name) {
       SUBCASE("in memory") {
-        part.check(*open_memory_store());
+        part.check(*open_sqlite_store(":memory:"));
       }
       SUBCASE("in a file") {
         test::TemporaryFolder folder;
@@ -447,7 +447,7 @@ TEST_CASE("a change outside a transaction is a bug and ends the process") {
     // Keeps the report out of the test's output.
     ::close(STDERR_FILENO);
     ::signal(SIGABRT, SIG_DFL);
-    insert_event(*open_memory_store(), "alone");
+    insert_event(*open_sqlite_store(":memory:"), "alone");
   });
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGABRT);

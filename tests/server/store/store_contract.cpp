@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/server/store/change_contract.h"
 #include "tests/server/store/ledger_contract.h"
 #include "tests/server/store/people_contract.h"
 #include "tests/server/store/store_rows.h"
@@ -456,6 +457,17 @@ constexpr std::array kCases{
     ContractCase{"forgets what is rolled back", forgets_what_is_rolled_back},
     ContractCase{"refuses rows that contradict others",
                  refuses_rows_that_contradict_others},
+    ContractCase{"restores everything that is rolled back",
+                 restores_everything_that_is_rolled_back},
+    ContractCase{"goes on after a refused row", goes_on_after_a_refused_row},
+    ContractCase{"keeps what a row is made with",
+                 keeps_what_a_row_is_made_with},
+    ContractCase{"finds rows by what they are now",
+                 finds_rows_by_what_they_are_now},
+    ContractCase{"counts shares", counts_shares},
+    ContractCase{"counts revoked units", counts_revoked_units},
+    ContractCase{"refuses references to nothing",
+                 refuses_references_to_nothing},
 };
 
 }  // namespace

@@ -177,6 +177,30 @@ bool same(const Host& a, const Host& b) {
   return fields(a) == fields(b);
 }
 
+bool same(const DeviceRecord& a, const DeviceRecord& b) {
+  auto fields = [](const DeviceRecord& row) {
+    const auto& [host, device, arithmetic, validated] = row;
+    return std::tie(host, device, arithmetic, validated);
+  };
+  return fields(a) == fields(b);
+}
+
+bool same(const HostShare& a, const HostShare& b) {
+  auto fields = [](const HostShare& row) {
+    const auto& [run, results, first, last] = row;
+    return std::tie(run, results, first, last);
+  };
+  return fields(a) == fields(b);
+}
+
+bool same(const BoincHost& a, const BoincHost& b) {
+  auto fields = [](const BoincHost& row) {
+    const auto& [host, cpid, seqno] = row;
+    return std::tie(host, cpid, seqno);
+  };
+  return fields(a) == fields(b);
+}
+
 bool same(const Run& a, const Run& b) {
   auto fields = [](const Run& row) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,

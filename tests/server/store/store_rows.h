@@ -26,6 +26,9 @@ Event sample_event(std::uint8_t n);
 // compiling until it is compared.
 bool same(const User& a, const User& b);
 bool same(const Host& a, const Host& b);
+bool same(const DeviceRecord& a, const DeviceRecord& b);
+bool same(const HostShare& a, const HostShare& b);
+bool same(const BoincHost& a, const BoincHost& b);
 bool same(const Run& a, const Run& b);
 bool same(const RunCursor& a, const RunCursor& b);
 bool same(const ShardProgress& a, const ShardProgress& b);

@@ -1,0 +1,156 @@
+// The store of a simulation and of tests: in memory, gone with the process. It
+// answers what the SQLite store answers and refuses what it refuses; both keep
+// one contract. Rows are copied whole: a new member needs nothing here.
+//
+// A page of one run passes over the rows of all others: quick with few runs
+// that go on at one time, as in a simulation.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "server/store/memory/memory_rows.h"
+#include "server/store/memory/rows.h"
+#include "server/store/memory/undo_log.h"
+#include "server/store/store.h"
+
+namespace quorate {
+
+class MemoryStore final : public Store {
+ public:
+  explicit MemoryStore(const MemoryStoreOptions& options);
+
+  void begin() override;
+  void commit() override;
+  void rollback() override;
+
+  UserId insert_user(const User& user) override;
+  void update_users(std::span<const User> users) override;
+  std::optional<User> user_by_key(const PublicKey& key) override;
+  std::optional<User> user(UserId id) override;
+  std::vector<User> users() override;
+
+  HostId insert_host(const Host& host) override;
+  void update_hosts(std::span<const Host> hosts) override;
+  std::optional<Host> host_by_key(const PublicKey& key) override;
+  std::vector<Host> hosts() override;
+  void replace_device_records(std::span<const DeviceRecord> records) override;
+  std::vector<DeviceRecord> device_records() override;
+  std::vector<HostShare> shares_of(HostId host) override;
+  void insert_boinc_account(const BoincAccount& account) override;
+  std::vector<BoincAccount> boinc_accounts() override;
+  void replace_boinc_hosts(std::span<const BoincHost> hosts) override;
+  std::vector<BoincHost> boinc_hosts() override;
+
+  RunKey insert_run(const Run& run, const RunCursor& cursor) override;
+  void update_run(const Run& run) override;
+  void update_cursor(RunKey run, const RunCursor& cursor) override;
+  std::vector<Run> runs() override;
+  RunCursor cursor(RunKey run) override;
+  void replace_shard_progress(const ShardProgress& progress) override;
+  std::vector<ShardProgress> shard_progress(RunKey run,
+                                            std::uint32_t epoch) override;
+  RunTotals totals(RunKey run) override;
+
+  std::vector<WorkunitId> insert_workunits(
+      std::span<const Workunit> workunits) override;
+  void update_workunits(std::span<const Workunit> workunits) override;
+  std::vector<Workunit> live_workunits() override;
+  std::optional<Workunit> workunit(WorkunitId id) override;
+  std::vector<Workunit> workunits(RunKey run, const Page& page) override;
+
+  std::vector<Workunit> workunits_to_check(RunKey run) override;
+  std::vector<Workunit> workunits_with(RunKey run, HostId host,
+                                       bool unchecked) override;
+  void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
+  std::optional<Bytes> sealed_task(const Hash& object) override;
+
+  std::vector<ResultId> insert_results(
+      std::span<const Result> results) override;
+  void update_results(std::span<const Result> results) override;
+  std::vector<Result> results_of(
+      std::span<const WorkunitId> workunits) override;
+  std::optional<Result> result(ResultId id) override;
+  std::vector<Result> results(RunKey run, const Page& page) override;
+  std::vector<Result> rejected_results(RunKey run, const Page& page) override;
+
+  void append_ledger(RunKey run,
+                     std::span<const LedgerRecord> records) override;
+  std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
+                                   std::uint64_t limit) override;
+  std::optional<LedgerRecord> last_record(RunKey run) override;
+  std::optional<LedgerRecord> last_snapshot_record(RunKey run) override;
+
+  void insert_evaluation(const Evaluation& evaluation) override;
+  std::vector<Evaluation> evaluations(RunKey run) override;
+
+  void insert_events(std::span<const Event> events) override;
+  std::vector<Event> events(const Page& page) override;
+
+ private:
+  struct FirstBytes {  // of a key, which are random
+    std::size_t operator()(const PublicKey& key) const;
+  };
+  using Keys = std::unordered_map<PublicKey, std::int64_t, FirstBytes>;
+
+  // To be called by every change: one outside a transaction is a bug.
+  UndoLog& changing();
+  template <class Row>
+  Row& add(Rows<Row>& to, Row row) {
+    undo_.add([&to] { to.remove_last(); });
+    return to.add(std::move(row));
+  }
+  void take_key(Keys& keys, const PublicKey& key, std::int64_t id);
+  void change_key(Keys& keys, const PublicKey& from, const PublicKey& to,
+                  std::int64_t id);
+
+  // Rows that others refer to: these throw corrupt if there is none. Where 0
+  // may stand for none, it is accepted.
+  MemoryRun& run_of(RunKey run);
+  MemoryHost& host_of(HostId host);
+  MemoryUnit& unit_of(WorkunitId unit);
+  void expect_user(UserId user);
+  void expect_holder(const Result& result);
+  void expect_canonical(const Workunit& unit);
+
+  // What is found by a unit or a result, and counted of it.
+  void list_to_check(MemoryRun& run, const Workunit& unit);
+  void follow(const Result& old, const Result& now);
+  void take_in(ResultId result);
+  void share(const ResultAssimilated& entry, RunKey run);
+  void withdraw_share(const Result& result);
+
+  bool is_live(const MemoryUnit& unit);
+  bool may_be_dropped(const MemoryUnit& unit);
+  void drop_closed();
+  void drop(WorkunitId id);
+
+  MemoryStoreOptions options_;
+  bool in_transaction_ = false;
+  UndoLog undo_;
+
+  Rows<User> users_;
+  Keys user_keys_;
+  std::map<UserId, BoincAccount> accounts_;
+  std::set<std::string> emails_;
+  Rows<MemoryHost> hosts_;
+  Keys host_keys_;
+
+  Rows<MemoryRun> runs_;
+  Rows<MemoryUnit> units_;
+  Rows<Result> results_;
+  std::unordered_map<Hash, Bytes> sealed_;  // by the unit's object
+  std::vector<bool> in_ledger_;             // by result
+  std::deque<Event> events_;
+  std::int64_t next_event_ = 1;
+
+  std::vector<WorkunitId> touched_;  // by this transaction
+  std::deque<WorkunitId> closed_;    // the oldest first
+};
+
+}  // namespace quorate

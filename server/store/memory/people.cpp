@@ -1,0 +1,152 @@
+// The store in memory: users and their hosts.
+#include <cstring>
+
+#include "server/store/memory/memory_store.h"
+#include "server/store/memory/refuse.h"
+
+namespace quorate {
+
+std::size_t MemoryStore::FirstBytes::operator()(const PublicKey& key) const {
+  std::size_t value = 0;
+  std::memcpy(&value, key.bytes.data(), sizeof value);
+  return value;
+}
+
+void MemoryStore::take_key(Keys& keys, const PublicKey& key, std::int64_t id) {
+  if (keys.contains(key)) refuse("another has the key {}", key.hex());
+  undo_.put(keys, key, id);
+}
+
+void MemoryStore::change_key(Keys& keys, const PublicKey& from,
+                             const PublicKey& to, std::int64_t id) {
+  if (from == to) return;
+  take_key(keys, to, id);
+  undo_.erase(keys, from);
+}
+
+UserId MemoryStore::insert_user(const User& user) {
+  changing();
+  User row = user;
+  row.id = users_.next_id();
+  take_key(user_keys_, row.key, row.id);
+  return add(users_, std::move(row)).id;
+}
+
+void MemoryStore::update_users(std::span<const User> users) {
+  UndoLog& undo = changing();
+  for (const User& user : users) {
+    expect_user(user.id);
+    User& row = *users_.find(user.id);
+    change_key(user_keys_, row.key, user.key, user.id);
+    undo.set(row, user);
+  }
+}
+
+std::optional<User> MemoryStore::user_by_key(const PublicKey& key) {
+  auto found = user_keys_.find(key);
+  return found == user_keys_.end() ? std::nullopt : user(found->second);
+}
+
+std::optional<User> MemoryStore::user(UserId id) {
+  const User* row = users_.find(id);
+  return row == nullptr ? std::nullopt : std::optional(*row);
+}
+
+std::vector<User> MemoryStore::users() {
+  std::vector<User> all;
+  users_.each([&](const User& user) { all.push_back(user); });
+  return all;
+}
+
+HostId MemoryStore::insert_host(const Host& host) {
+  changing();
+  expect_user(host.user_id);
+  MemoryHost row;
+  row.row = host;
+  row.row.id = hosts_.next_id();
+  take_key(host_keys_, host.key, row.row.id);
+  return add(hosts_, std::move(row)).row.id;
+}
+
+void MemoryStore::update_hosts(std::span<const Host> hosts) {
+  UndoLog& undo = changing();
+  for (const Host& host : hosts) {
+    Host& row = host_of(host.id).row;
+    expect_user(host.user_id);
+    change_key(host_keys_, row.key, host.key, host.id);
+    undo.set(row, host);
+  }
+}
+
+std::optional<Host> MemoryStore::host_by_key(const PublicKey& key) {
+  auto found = host_keys_.find(key);
+  if (found == host_keys_.end()) return std::nullopt;
+  return host_of(found->second).row;
+}
+
+std::vector<Host> MemoryStore::hosts() {
+  std::vector<Host> all;
+  hosts_.each([&](const MemoryHost& host) { all.push_back(host.row); });
+  return all;
+}
+
+void MemoryStore::replace_device_records(
+    std::span<const DeviceRecord> records) {
+  UndoLog& undo = changing();
+  for (const DeviceRecord& record : records) {
+    undo.put(host_of(record.host).devices, {record.device, record.arithmetic},
+             record);
+  }
+}
+
+std::vector<DeviceRecord> MemoryStore::device_records() {
+  std::vector<DeviceRecord> all;
+  hosts_.each([&](const MemoryHost& host) {
+    for (const auto& [device, record] : host.devices) all.push_back(record);
+  });
+  return all;
+}
+
+std::vector<HostShare> MemoryStore::shares_of(HostId host) {
+  std::vector<HostShare> found;
+  const MemoryHost* row = hosts_.find(host);
+  if (row == nullptr) return found;
+  for (const auto& [run, share] : row->shares) found.push_back(share);
+  return found;
+}
+
+void MemoryStore::insert_boinc_account(const BoincAccount& account) {
+  UndoLog& undo = changing();
+  expect_user(account.user);
+  if (accounts_.contains(account.user)) {
+    refuse("user {} has an account", account.user);
+  }
+  if (!account.email.empty()) {
+    if (emails_.contains(account.email)) {
+      refuse("another account has this e-mail address");
+    }
+    undo.insert(emails_, account.email);
+  }
+  undo.put(accounts_, account.user, account);
+}
+
+std::vector<BoincAccount> MemoryStore::boinc_accounts() {
+  std::vector<BoincAccount> all;
+  for (const auto& [user, account] : accounts_) all.push_back(account);
+  return all;
+}
+
+void MemoryStore::replace_boinc_hosts(std::span<const BoincHost> hosts) {
+  UndoLog& undo = changing();
+  for (const BoincHost& host : hosts) undo.set(host_of(host.host).boinc, host);
+}
+
+std::vector<BoincHost> MemoryStore::boinc_hosts() {
+  std::vector<BoincHost> all;
+  hosts_.each([&](const MemoryHost& host) {
+    if (host.boinc) all.push_back(*host.boinc);
+  });
+  return all;
+}
+
+}  // namespace quorate
