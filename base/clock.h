@@ -32,6 +32,7 @@ class ManualClock final : public Clock {
     return static_cast<std::int64_t>(now_.time_since_epoch().count() * 1000);
   }
   void advance(Seconds by) { now_ += by; }
+  void set(Instant when) { now_ = when; }
 
  private:
   Instant now_{Seconds(1000)};

@@ -25,6 +25,7 @@ enum class RandomUse : std::uint32_t {
   dataset_shuffle = 6,
   window_shift = 7,  // index: shard
   gossip_peer = 8,
+  simulation = 9,  // none of an update's bits
 };
 constexpr std::uint32_t stream_of(RandomUse use, std::uint32_t index = 0) {
   return static_cast<std::uint32_t>(use) << 16 | index;

@@ -2,8 +2,6 @@
 
 #include <set>
 
-#include "base/crypto.h"
-
 namespace quorate {
 namespace {
 
@@ -84,7 +82,7 @@ class Draw {
                                          const) const {
     const std::vector<UserId>& users = state_.hosts.volunteers();
     for (std::size_t i = 0; i < kTries && !users.empty(); ++i) {
-      UserId user = users[secret_random_u64() % users.size()];
+      UserId user = users[state_.draw() % users.size()];
       if (!suits_user(user)) continue;
       std::vector<Candidate> wanted;
       for (HostId id : state_.hosts.hosts_of(user)) {
@@ -98,7 +96,8 @@ class Draw {
   }
 
   std::optional<HostId> draw(const std::vector<Candidate>& candidates) const {
-    return draw_host(candidates, secret_random_u64(), secret_random_u64());
+    const std::uint64_t user = state_.draw();
+    return draw_host(candidates, user, state_.draw());
   }
 
   const ProjectState& state_;

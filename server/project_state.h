@@ -2,10 +2,12 @@
 // Everything here can be rebuilt from the store and the objects.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "base/crypto.h"
 #include "server/activity.h"
 #include "server/feeder.h"
 #include "server/hosts.h"
@@ -56,6 +58,9 @@ struct ProjectState {
   std::set<HostId> fallen_now;
   // The host that stands for the server's own workers.
   HostId house_host = 0;
+  // Draws that nobody may foresee: who gets a replica, what is checked. A
+  // simulation brings its own, so that they are the same again.
+  std::function<std::uint64_t()> draw = secret_random_u64;
   // Which daemons run by themselves, once a server runs; not in one command.
   Roles roles;
   bool is_served = false;

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "base/crypto.h"
 #include "base/error.h"
 #include "server/sealed_tasks.h"
 #include "validator/replication.h"
@@ -199,7 +198,7 @@ bool Transitioner::draws_check(LiveUnit& live, const QuorumDecision& decision) {
           ? is_alone || needs_anchor(live)
           : is_alone && scheduler_.has_volunteer_for(live, needs_anchor(live));
   return is_possible && !is_of_house &&
-         quorate::draws_check(state_.trust.policy(), secret_random_u64());
+         quorate::draws_check(state_.trust.policy(), state_.draw());
 }
 
 void Transitioner::begin_check(LiveUnit& live) {

@@ -152,7 +152,6 @@ Run run_from(const json& arguments, const DatasetManifest& dataset,
     refuse(fmt::format("run \"{}\": use lower-case letters, digits, '-', '_'",
                        run.name));
   }
-  fill_secret_random(run.id.bytes);
   run.dataset = dataset.name;
   run.model = model_for(dataset, arguments);
   run.seed = number<std::uint64_t>(arguments, "seed", 0, 0, 0x1p53);
@@ -234,13 +233,14 @@ json number_or_text(const std::string& text) {
   return is_number ? json(value) : json(text);
 }
 
-TrainingRun& create_run(Project& project, const json& arguments) {
-  ProjectState& state = project.state();
+TrainingRun& create_run(ProjectState& state, Daemons& daemons,
+                        const json& arguments, const std::optional<RunId>& id) {
   DatasetManifest dataset =
-      load_manifest(project.folder(), arguments.value("dataset", ""));
+      load_manifest(state.folder, arguments.value("dataset", ""));
   std::unique_ptr<UpdateRule> rule = make_update_rule(
       arguments.value("rule", Run().rule), rule_settings(arguments));
   Run run = run_from(arguments, dataset, *rule);
+  run.id = id ? *id : secret_random<RunId>();
   if (state.run_by_name(run.name) != nullptr) {
     refuse(fmt::format("run {}: there is one already: choose another name",
                        run.name));
@@ -259,11 +259,11 @@ TrainingRun& create_run(Project& project, const json& arguments) {
                                         ModelState(std::move(initial),
                                                    statistic_count(run.model))))
           .first->second;
-  project.daemons().assimilator.begin(training, entry);
+  daemons.assimilator.begin(training, entry);
   state.record("run_created", run.key, 0,
                fmt::format("run {}: {} on {}, rule {}", run.name,
                            title_of(run.model), run.dataset, run.rule));
-  project.daemons().scheduler.wake();
+  daemons.scheduler.wake();
   return training;
 }
 

@@ -1,9 +1,12 @@
 // Makes a new training run from the operator's wishes.
 #pragma once
 
+#include <optional>
+
 #include <nlohmann/json_fwd.hpp>
 
-#include "server/project.h"
+#include "server/daemons.h"
+#include "server/project_state.h"
 
 namespace quorate {
 
@@ -12,8 +15,11 @@ namespace quorate {
 // epochs, quorum, lr, momentum, weight_decay, lr_schedule, seed, round_units,
 // round_share. Throws usage, naming the argument, for what cannot work. The
 // first ledger entry is written; volunteers get work from the next moment on.
-// local_steps may be the word "auto".
-TrainingRun& create_run(Project& project, const nlohmann::json& arguments);
+// local_steps may be the word "auto". id: of a run that is to have the same
+// units as another; else it is drawn.
+TrainingRun& create_run(ProjectState& state, Daemons& daemons,
+                        const nlohmann::json& arguments,
+                        const std::optional<RunId>& id = {});
 
 // What a person typed where a number belongs: that number, if it is finite, or
 // the text as it is, for create_run() to refuse.

@@ -1,0 +1,400 @@
+#include "server/simulator/machines.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "workunits/update.h"
+
+namespace quorate {
+namespace {
+
+using Phase = MachineTask::Phase;
+
+// Headers and replies; what an exchange costs beside the objects.
+constexpr std::uint64_t kExchangeBytes = 1000;
+// How long a native client lets the server wait for work to send it.
+constexpr Seconds kWait{25};
+constexpr Seconds kHour{3600};
+
+bool is_in_time(Phase phase) {
+  return phase != Phase::ready;
+}
+
+}  // namespace
+
+Machines::Machines(const Scenario& scenario, SimulatedProject& project,
+                   Gradients& gradients, HostReports& reports,
+                   EventQueue& events, Counters& counters)
+    : scenario_(scenario),
+      project_(project),
+      gradients_(gradients),
+      reports_(reports),
+      events_(events),
+      counters_(counters) {
+  for (const HostClass& kind : scenario.hosts) {
+    for (std::uint32_t i = 0; i < kind.count; ++i) {
+      const auto number = static_cast<std::uint32_t>(machines_.size());
+      machines_.emplace_back(kind, scenario.seed, number);
+      plan(number, EventKind::join, kind.joins_over * i / kind.count);
+    }
+  }
+}
+
+void Machines::plan(std::uint32_t number, EventKind kind, Seconds at,
+                    ResultId result) {
+  PlannedEvent event;
+  event.at = at;
+  event.kind = kind;
+  event.host = number;
+  event.stay = machines_[number].stay;
+  event.result = result;
+  events_.add(event);
+}
+
+void Machines::happen(const PlannedEvent& event) {
+  const std::uint32_t number = event.host;
+  if (event.stay != machines_[number].stay) return;
+  switch (event.kind) {
+    case EventKind::join:
+      return join(number, event.at);
+    case EventKind::leave:
+      return leave(number, event.at);
+    case EventKind::come_back:
+      return come(number, event.at);
+    case EventKind::ask:
+      return ask(number);
+    case EventKind::heartbeat:
+      return heartbeat(number, event.at);
+    case EventKind::downloaded:
+      return downloaded(number, event.result, event.at);
+    case EventKind::computed:
+      return computed(number, event.result, event.at);
+    case EventKind::lost:
+      return lose(number, event.at);
+    case EventKind::uploaded:
+      return uploaded(number, event.result);
+  }
+}
+
+void Machines::join(std::uint32_t number, Seconds now) {
+  register_host(machines_[number], number);
+  come(number, now);
+}
+
+// A machine in the place of a lost one is another host of the same user.
+void Machines::register_host(Machine& machine, std::uint32_t number) {
+  const HostClass& kind = *machine.kind;
+  const std::uint32_t user = number / kind.hosts_per_user;
+  if (accounts_.size() <= user) accounts_.resize(user + 1);
+  ProjectState& state = project_.state();
+  auto fresh_key = [&] {
+    Bytes seed(32);
+    for (std::uint8_t& byte : seed) {
+      byte = static_cast<std::uint8_t>(machine.draws.word());
+    }
+    return seed;
+  };
+  Host host;
+  const Bytes seed = fresh_key();
+  if (scenario_.has_gradients) {
+    machine.key = std::make_unique<PrivateKey>(PrivateKey::from_seed(seed));
+    host.key = machine.key->public_key();
+  } else {
+    std::copy(seed.begin(), seed.end(), host.key.bytes.begin());
+  }
+  host.name = kind.name;
+  host.door = kind.is_boinc ? kBoincDoor : kNativeDoor;
+  host.platform = "simulated";
+  if (accounts_[user].is_zero()) {
+    const Bytes account = fresh_key();
+    std::copy(account.begin(), account.end(), accounts_[user].bytes.begin());
+  }
+  project_.job([&] {
+    const Millis time = state.clock.unix_ms();
+    state.hosts.register_user(accounts_[user], kind.name, time);
+    machine.host = state.hosts.register_host(host, accounts_[user], time).id;
+  });
+}
+
+void Machines::come(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  if (machine.host == 0) register_host(machine, number);
+  ++machine.stay;
+  machine.is_there = true;
+  machine.came = now;
+  ++there_;
+  if (machine.kind->on != Seconds(0)) {
+    plan(number, EventKind::leave,
+         now + machine.draws.exponential(machine.kind->on));
+  }
+  if (!machine.kind->is_boinc) heartbeat(number, now);
+  resume(number, now);
+  if (machine.wanted() > 0) ask(number);
+}
+
+// What was under way goes on where it was.
+void Machines::resume(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  machine.down_free = machine.up_free = now;
+  for (MachineTask& task : machine.tasks) {
+    if (!is_in_time(task.phase)) continue;
+    task.until += now;
+    const EventKind kind =
+        task.phase == Phase::downloading ? EventKind::downloaded
+        : task.phase == Phase::uploading ? EventKind::uploaded
+        : task.is_fatal                  ? EventKind::lost
+                                         : EventKind::computed;
+    plan(number, kind, task.until, task.result);
+  }
+  start_ready(number, now);
+}
+
+// Whatever was planned for it has no meaning any more.
+void Machines::go(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  ++machine.stay;
+  ++machine.question;
+  machine.is_there = machine.is_asking = false;
+  --there_;
+  counters_.present += now - machine.came;
+  counters_.cost += machine.kind->price_per_hour * (now - machine.came) / kHour;
+}
+
+void Machines::leave(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  go(number, now);
+  if (machine.kind->keeps_work) {
+    for (MachineTask& task : machine.tasks) task.until -= now;
+  } else {
+    drop_all(machine);
+  }
+  plan(number, EventKind::come_back,
+       now + machine.draws.exponential(machine.kind->off));
+}
+
+void Machines::lose(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  ++counters_.machines_lost;
+  go(number, now);
+  drop_all(machine);
+  machine.shards.clear();
+  machine.host = 0;
+  plan(number, EventKind::come_back, now + machine.kind->replaced_after);
+}
+
+protocol::WorkRequest Machines::request_of(const Machine& machine) const {
+  protocol::WorkRequest request;
+  request.device = "cpu";
+  request.speed_flops = machine.speed_flops;
+  for (const MachineTask& task : machine.tasks) {
+    request.holding.push_back({task.result, 0, 0});
+  }
+  request.shards = machine.shards;
+  return request;
+}
+
+void Machines::ask(std::uint32_t number,
+                   std::vector<protocol::Failure> failed) {
+  Machine& machine = machines_[number];
+  if (machine.is_asking && failed.empty()) return;
+  ++counters_.requests;
+  ++machine.question;
+  machine.is_asking = true;
+  protocol::WorkRequest request = request_of(machine);
+  request.want = machine.wanted();
+  request.failed = std::move(failed);
+  if (!machine.kind->is_boinc) request.wait = kWait;
+  project_.job([&] {
+    for (const protocol::Failure& failure : request.failed) {
+      project_.daemons().transitioner.on_failed(machine.host, failure);
+    }
+    project_.daemons().scheduler.request_work(
+        machine.host, request,
+        [this, number, question = machine.question](protocol::WorkReply reply) {
+          answers_.push_back({number, question, std::move(reply)});
+        });
+  });
+}
+
+void Machines::heartbeat(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  plan(number, EventKind::heartbeat, now + scenario_.server.heartbeat);
+  if (machine.tasks.empty()) return;  // who waits for work is heard of
+  ++counters_.requests;
+  const protocol::WorkRequest request = request_of(machine);
+  project_.job([&] {
+    project_.daemons().scheduler.heartbeat(
+        machine.host, request,
+        [this, number, stay = machine.stay](protocol::WorkReply reply) {
+          for (ResultId result : reply.cancel) {
+            if (stay == machines_[number].stay) drop(machines_[number], result);
+          }
+        });
+  });
+  start_ready(number, now);
+  if (machine.wanted() > 0) ask(number);
+}
+
+void Machines::take_answers(Seconds now) {
+  while (!answers_.empty()) {
+    for (const Answered& answered : std::exchange(answers_, {})) {
+      take_answer(answered, now);
+    }
+  }
+}
+
+void Machines::take_answer(const Answered& answered, Seconds now) {
+  const std::uint32_t number = answered.machine;
+  Machine& machine = machines_[number];
+  // It has left, or asked again: what it was sent is sent again when it asks.
+  if (answered.question != machine.question) return;
+  machine.is_asking = false;
+  for (ResultId result : answered.reply.cancel) drop(machine, result);
+  for (const Assignment& assignment : answered.reply.assignments) {
+    accept(number, assignment, now);
+  }
+  start_ready(number, now);
+  if (machine.wanted() == 0) return;
+  const bool is_empty = answered.reply.assignments.empty();
+  Seconds pause = answered.reply.retry_after;
+  if (machine.kind->is_boinc && is_empty) {
+    pause = std::max(pause, scenario_.server.boinc_contact);
+  }
+  plan(number, EventKind::ask, now + pause);
+}
+
+void Machines::accept(std::uint32_t number, const Assignment& assignment,
+                      Seconds now) {
+  Machine& machine = machines_[number];
+  if (machine.find(assignment.result) != nullptr) return;  // sent again
+  const auto open = project_.state().open_results.find(assignment.result);
+  if (!open) return;  // closed meanwhile
+  ++counters_.assignments;
+  MachineTask task;
+  task.result = assignment.result;
+  task.workunit = open->workunit;
+  task.operations = training_operations(open->task->model) *
+                    static_cast<double>(open->task->range.samples());
+  if (assignment.upload) task.upload_bytes = update_bytes(*open->task);
+  machine.tasks.push_back(task);
+  load(number, machine.tasks.back(), assignment, now);
+}
+
+void Machines::load(std::uint32_t number, MachineTask& task,
+                    const Assignment& assignment, Seconds now) {
+  Machine& machine = machines_[number];
+  std::uint64_t bytes = kExchangeBytes;
+  for (const ObjectRef& object : assignment.objects) {
+    const bool is_shard = object.kind == ObjectKind::shard;
+    if (is_shard && machine.has_shard(object.hash)) continue;
+    if (is_shard) machine.shards.push_back(object.hash);
+    bytes += object.size;
+  }
+  counters_.bytes_down += bytes;
+  task.until = std::max(now, machine.down_free) + machine.kind->latency +
+               Seconds(static_cast<double>(bytes) / machine.down_rate);
+  machine.down_free = task.until;
+  plan(number, EventKind::downloaded, task.until, task.result);
+  // Before it can be due; which of two hosts' units is computed first matters
+  // to this machine alone.
+  gradients_.begin(task.workunit,
+                   task.until + Seconds(task.operations / machine.speed_flops));
+}
+
+void Machines::downloaded(std::uint32_t number, ResultId result, Seconds now) {
+  MachineTask* task = machines_[number].find(result);
+  if (task == nullptr) return;  // cancelled
+  task->phase = Phase::ready;
+  start_ready(number, now);
+}
+
+void Machines::start_ready(std::uint32_t number, Seconds now) {
+  Machine& machine = machines_[number];
+  for (MachineTask& task : machine.tasks) {
+    if (task.phase != Phase::ready) continue;
+    if (machine.computing() >= machine.kind->workers) return;
+    compute(number, task, now);
+  }
+}
+
+void Machines::compute(std::uint32_t number, MachineTask& task, Seconds now) {
+  Machine& machine = machines_[number];
+  const HostClass& kind = *machine.kind;
+  const double noise = kind.unit_sigma == 0
+                           ? 1
+                           : std::exp(kind.unit_sigma * machine.draws.normal());
+  Seconds time{task.operations / machine.speed_flops * noise};
+  task.phase = Phase::computing;
+  task.is_fatal = machine.draws.happens(kind.preempted);
+  if (task.is_fatal) time *= machine.draws.uniform();
+  task.until = now + time;
+  counters_.computing += time;
+  plan(number, task.is_fatal ? EventKind::lost : EventKind::computed,
+       task.until, task.result);
+}
+
+void Machines::computed(std::uint32_t number, ResultId result, Seconds now) {
+  Machine& machine = machines_[number];
+  MachineTask* task = machine.find(result);
+  if (task == nullptr) return;  // cancelled
+  if (machine.draws.happens(machine.kind->fails)) {
+    drop(machine, result);
+    start_ready(number, now);
+    return ask(number, {{result, "the simulated host gave it up"}});
+  }
+  task->phase = Phase::uploading;
+  const std::uint64_t bytes = kExchangeBytes + task->upload_bytes;
+  counters_.bytes_up += bytes;
+  task->until = std::max(now, machine.up_free) + machine.kind->latency +
+                Seconds(static_cast<double>(bytes) / machine.up_rate);
+  machine.up_free = task->until;
+  plan(number, EventKind::uploaded, task->until, result);
+  start_ready(number, now);
+  // The next unit at hand is being computed now: another is wanted.
+  if (!machine.kind->is_boinc && machine.wanted() > 0) ask(number);
+}
+
+void Machines::uploaded(std::uint32_t number, ResultId result) {
+  Machine& machine = machines_[number];
+  MachineTask* task = machine.find(result);
+  if (task == nullptr) return;  // cancelled
+  const HostClass& kind = *machine.kind;
+  const Falsehood falsehood =
+      machine.draws.happens(kind.falsifies) ? kind.falsehood : Falsehood::none;
+  ++counters_.reports;
+  // A BOINC client reports with its next question.
+  if (!kind.is_boinc) ++counters_.requests;
+  const bool is_accepted = reports_.report(
+      machine.host, result, machine.key.get(), falsehood, machine.draws.word());
+  if (!is_accepted) ++counters_.refused;
+  gradients_.end(task->workunit);
+  std::erase_if(machine.tasks,
+                [&](const MachineTask& one) { return one.result == result; });
+  if (machine.wanted() > 0) ask(number);
+}
+
+void Machines::drop(Machine& machine, ResultId result) {
+  MachineTask* task = machine.find(result);
+  if (task == nullptr) return;
+  ++counters_.given_up;
+  gradients_.end(task->workunit);
+  std::erase_if(machine.tasks,
+                [&](const MachineTask& one) { return one.result == result; });
+}
+
+void Machines::drop_all(Machine& machine) {
+  while (!machine.tasks.empty()) drop(machine, machine.tasks.back().result);
+}
+
+void Machines::look(Seconds now) {
+  for (Machine& machine : machines_) {
+    if (!machine.is_there) continue;
+    counters_.present += now - machine.came;
+    counters_.cost +=
+        machine.kind->price_per_hour * (now - machine.came) / kHour;
+    machine.came = now;
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,123 @@
+#include "server/simulator/report.h"
+
+#include <fmt/format.h>
+
+#include "server/simulator/report_page.h"
+#include "workunits/safetensors.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+json target_of(Simulation& simulation) {
+  const auto target = simulation.target();
+  if (!target) return nullptr;
+  const Moment& moment = target->moment;
+  return {{"seconds", moment.time.count()},
+          {"samples", moment.samples},
+          {"results", moment.assimilated},
+          {"bytes_up", moment.counters.bytes_up},
+          {"bytes_down", moment.counters.bytes_down},
+          {"cost", moment.counters.cost}};
+}
+
+double best_accuracy(const Recording& recording) {
+  double best = 0;
+  for (const Score& score : recording.scores) {
+    best = std::max(best, score.accuracy);
+  }
+  return best;
+}
+
+// The share of the time of the workers that were there.
+double utilisation(const Scenario& scenario, const Counters& counters) {
+  double workers = 0;
+  double hosts = 0;
+  for (const HostClass& kind : scenario.hosts) {
+    hosts += kind.count;
+    workers += double{1} * kind.count * kind.workers;
+  }
+  const Seconds time = counters.present * (hosts == 0 ? 0 : workers / hosts);
+  return time == Seconds(0) ? 0 : counters.computing / time;
+}
+
+}  // namespace
+
+json summary_of(const Scenario& scenario, Simulation& simulation) {
+  const Moment end = simulation.moment();
+  const Counters& counters = end.counters;
+  const Recording& recording = simulation.recording();
+  const TrainingRun& training = simulation.run();
+  const RunTotals totals =
+      simulation.project().store().totals(training.run.key);
+  json summary = {
+      {"name", scenario.name},
+      {"seed", scenario.seed},
+      {"rule", training.run.rule},
+      {"state", name_of(training.run.state)},
+      {"why", training.run.state_reason},
+      {"seconds", end.time.count()},
+      {"version", end.version},
+      {"results_assimilated", end.assimilated},
+      {"results_rejected", totals.results_rejected},
+      {"samples", end.samples},
+      {"requests", counters.requests},
+      {"assignments", counters.assignments},
+      {"reports", counters.reports},
+      {"refused", counters.refused},
+      {"given_up", counters.given_up},
+      {"machines_lost", counters.machines_lost},
+      {"bytes_up", counters.bytes_up},
+      {"bytes_down", counters.bytes_down},
+      {"utilisation", utilisation(scenario, counters)},
+      {"cost", counters.cost},
+      {"target", target_of(simulation)},
+      {"parameters",
+       sha256(write_parameters(training.run.model, training.model.parameters()))
+           .hex()}};
+  if (!recording.scores.empty()) {
+    summary["accuracy"] = recording.scores.back().accuracy;
+    summary["best_accuracy"] = best_accuracy(recording);
+    summary["loss"] = recording.scores.back().loss;
+  }
+  return summary;
+}
+
+std::string text_of(const json& summary) {
+  std::string text = fmt::format(
+      "{}: run {} after {:.2f} h of the virtual clock ({:.1f} s of yours)\n"
+      "  {} results of {} reported, {} rejected, version {}\n",
+      summary["name"].get<std::string>(), summary["state"].get<std::string>(),
+      summary["seconds"].get<double>() / 3600,
+      summary["wall_seconds"].get<double>(),
+      summary["results_assimilated"].get<std::uint64_t>(),
+      summary["reports"].get<std::uint64_t>(),
+      summary["results_rejected"].get<std::uint64_t>(),
+      summary["version"].get<std::uint64_t>());
+  if (summary.contains("accuracy")) {
+    text += fmt::format("  accuracy {:.2f} %, best {:.2f} %\n",
+                        100 * summary["accuracy"].get<double>(),
+                        100 * summary["best_accuracy"].get<double>());
+  }
+  if (!summary["target"].is_null()) {
+    text += fmt::format("  the target was reached after {:.2f} h\n",
+                        summary["target"]["seconds"].get<double>() / 3600);
+  }
+  const std::string why = summary["why"].get<std::string>();
+  if (!why.empty()) text += fmt::format("  {}\n", why);
+  return text + fmt::format("  tables and report.html: {}",
+                            summary["results"].get<std::string>());
+}
+
+void write_results(const fs::path& folder, const Scenario& scenario,
+                   const Recording& recording, const json& summary) {
+  write_file_durably(folder / "summary.json", as_bytes(summary.dump(2) + "\n"));
+  write_file_durably(folder / "timeline.csv", as_bytes(moments_csv(recording)));
+  write_file_durably(folder / "versions.csv", as_bytes(scores_csv(recording)));
+  write_file_durably(
+      folder / "report.html",
+      as_bytes(report_page(scenario.source, summary, recording)));
+}
+
+}  // namespace quorate

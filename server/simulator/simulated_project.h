@@ -1,0 +1,55 @@
+// A project without sockets, threads and real time: the server's own daemons on
+// a clock that is moved by hand. Everything that they decide, they decide as
+// they do when they serve.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "base/clock.h"
+#include "server/daemons.h"
+#include "server/project_folder.h"
+#include "server/upload.h"
+#include "server/writer.h"
+
+namespace quorate {
+
+// Folders of a new project, and keys that follow from the seed: whoever knows
+// it can sign as the project.
+ProjectKeys simulated_keys(std::uint64_t seed);
+
+class SimulatedProject {
+ public:
+  // folder: with make_project_folders().
+  SimulatedProject(ProjectFolder folder, const ServerSettings& settings,
+                   ProjectKeys keys, std::unique_ptr<Store> store,
+                   std::function<std::uint64_t()> draw);
+
+  // A job of the writer, settled and committed; what it owes to the outside has
+  // happened on return.
+  void job(const std::function<void()>& what);
+  // The daemons look at the clock.
+  void tick();
+
+  const ProjectFolder& folder() const { return folder_; }
+  const ProjectKeys& keys() const { return keys_; }
+  ProjectState& state() { return *state_; }
+  Daemons& daemons() { return *daemons_; }
+  ObjectStore& objects() { return objects_; }
+  Store& store() const { return *store_; }
+  ManualClock& clock() { return clock_; }
+
+ private:
+  ProjectFolder folder_;
+  ServerSettings settings_;
+  ProjectKeys keys_;
+  ManualClock clock_;
+  std::unique_ptr<Store> store_;
+  ObjectStore objects_;
+  std::unique_ptr<ProjectState> state_;
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Uploads> uploads_;
+  std::unique_ptr<Daemons> daemons_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,77 @@
+// A project, its run and its hosts on a virtual clock, from the first host to
+// the end of the run. The same scenario with the same seed gives the same bits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "server/simulator/machines.h"
+#include "server/simulator/recording.h"
+#include "server/simulator/simulated_house.h"
+#include "server/simulator/trace.h"
+
+namespace quorate {
+
+struct SimulationOptions {
+  fs::path project;   // whose data sets it uses; not used without gradients
+  fs::path folder;    // of the simulated project, made anew
+  bool keep = false;  // store and objects, so that `quorate` can look at them
+  std::uint32_t workers = 1;
+  protocol::WorkerOptions worker{};  // not used without gradients
+};
+
+class Simulation {
+ public:
+  // Throws usage for a run that `train create` would refuse.
+  Simulation(const Scenario& scenario, const SimulationOptions& options);
+  ~Simulation();
+
+  // Some of it, until the virtual clock has gone on by `time`; false once it is
+  // over.
+  bool advance(Seconds time);
+
+  Seconds now() const { return now_; }
+  const Recording& recording() const { return recording_; }
+  // Right now.
+  Moment moment();
+  const TrainingRun& run() { return state().runs.begin()->second; }
+  // When the target accuracy was reached, if it was.
+  std::optional<Score> target() const;
+  const SimulatedProject& project() const { return *project_; }
+
+ private:
+  ProjectState& state() { return project_->state(); }
+  void create_run();
+  void bring_dataset(const fs::path& project, const std::string& name);
+  void make_dataset();
+  void step();
+  void move_to(Seconds time);
+  void look_at_versions();
+  void finish_evaluation();
+  void record_until(Seconds time);
+  void thin_out();
+  bool is_over();
+  bool has_reached_target() const;
+
+  Scenario scenario_;
+  SimulationOptions options_;
+  Counters counters_;
+  Recording recording_;
+  EventQueue events_;
+  Seconds now_{0};
+  Seconds next_tick_{0};
+  Seconds next_record_{0};
+  Seconds record_every_{0};
+  std::uint64_t seen_version_ = 0;
+  std::optional<Moment> evaluating_;  // the version that is being evaluated
+  bool is_finished_ = false;
+  std::unique_ptr<SimulatedProject> project_;
+  std::unique_ptr<Gradients> gradients_;
+  std::unique_ptr<HostReports> reports_;
+  std::unique_ptr<SimulatedHouse> house_;
+  std::unique_ptr<Machines> machines_;
+  std::unique_ptr<TracePlayer> trace_;
+};
+
+}  // namespace quorate
