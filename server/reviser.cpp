@@ -41,6 +41,7 @@ Reviser::~Reviser() {
 
 void Reviser::start() {
   thread_ = std::make_unique<JobThread>();
+  aside_ = [this](Job job) { thread_->post(std::move(job)); };
 }
 
 void Reviser::stop() {
@@ -50,7 +51,7 @@ void Reviser::stop() {
 }
 
 void Reviser::pass() {
-  if (!thread_ || is_busy_ || state_.clock.now() < not_before_) return;
+  if (!aside_ || is_busy_ || state_.clock.now() < not_before_) return;
   std::vector<RevisionStep> waiting;
   for (const auto& [key, training] : state_.runs) {
     if (!training.is_active() || !training.is_loaded) continue;
@@ -76,7 +77,7 @@ void Reviser::begin(const RevisionStep& step) {
 }
 
 void Reviser::work(RunKey run, std::function<void()> what) {
-  thread_->post([this, run, what = std::move(what)] {
+  aside_([this, run, what = std::move(what)] {
     std::string failure;
     try {
       what();

@@ -33,7 +33,11 @@ class Reviser {
           std::function<void(Job)> post);
   ~Reviser();
 
-  void start();
+  // Runs a job beside the writer's, some time after it is called.
+  using Aside = std::function<void(Job)>;
+
+  void start();  // with a thread of its own
+  void start_with(Aside aside) { aside_ = std::move(aside); }
   void stop();
   // The writer's thread: begins what is to be done, if nothing is under way.
   void pass();
@@ -74,6 +78,7 @@ class Reviser {
   Assimilator& assimilator_;
   Consequences consequences_;
   std::function<void(Job)> post_;
+  Aside aside_;  // empty: not started
   std::unique_ptr<JobThread> thread_;
   std::atomic<bool> is_stopping_{false};
   bool is_busy_ = false;

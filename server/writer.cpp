@@ -91,6 +91,18 @@ void Writer::run(const std::function<void()>& job) {
   if (failure) std::rethrow_exception(failure);
 }
 
+bool Writer::run_posted() {
+  std::vector<Job> batch;
+  {
+    std::lock_guard lock(mutex_);
+    check(!running_, "the writer's own thread runs what is posted");
+    batch = std::exchange(queue_, {});
+  }
+  if (batch.empty()) return false;
+  run_batch(batch);
+  return true;
+}
+
 void Writer::after_commit(Job effect) {
   effects_.push_back(std::move(effect));
 }

@@ -60,6 +60,9 @@ class Writer {
 
   // From any thread.
   void post(Job job);
+  // What was posted so far, on the caller's thread and in one transaction;
+  // false if that is nothing. Only while it is not started.
+  bool run_posted();
   void post_at(Instant when, Job job);
   // Runs a job and waits until it is durable. Before start() and after stop()
   // the caller's thread does it. Throws what the job threw, and then nothing

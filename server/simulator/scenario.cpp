@@ -13,6 +13,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kMostHosts = 10'000'000;
+// Where nothing is computed, models are so small that a unit of an hour takes
+// next to no speed.
+constexpr double kLeastGflops = 1e-15;
 
 const std::map<std::string, Falsehood>& falsehoods() {
   static const std::map<std::string, Falsehood> kAll = {
@@ -73,7 +76,7 @@ HostClass read_hosts(const json& value, const std::string& place,
   hosts.queue =
       static_cast<std::uint32_t>(fields.count("queue", hosts.queue, 0, 64));
   hosts.speed_flops =
-      spread(fields, "gflops", hosts.speed_flops, 1e9, 1e-6, 1e9);
+      spread(fields, "gflops", hosts.speed_flops, 1e9, kLeastGflops, 1e9);
   hosts.unit_sigma = fields.number("unit_sigma", hosts.unit_sigma, 0, 5);
   hosts.down_mbps = spread(fields, "down_mbps", hosts.down_mbps, 1, 1e-6, 1e9);
   hosts.up_mbps = spread(fields, "up_mbps", hosts.up_mbps, 1, 1e-6, 1e9);
@@ -155,7 +158,8 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
     scenario.server =
         read_settings(fields.value("server"), fields.place_of("server"));
   }
-  scenario.house_flops = 1e9 * fields.number("house_gflops", 5, 1e-6, 1e9);
+  scenario.house_flops =
+      1e9 * fields.number("house_gflops", 5, kLeastGflops, 1e9);
   scenario.tick = fields.duration("tick", scenario.tick);
   if (scenario.tick < Seconds(0.001)) fields.refuse("tick", "1 ms or more");
   scenario.record_every = fields.duration("record_every", Seconds(0));

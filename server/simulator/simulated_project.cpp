@@ -1,5 +1,7 @@
 #include "server/simulator/simulated_project.h"
 
+#include <utility>
+
 #include "base/log.h"
 
 namespace quorate {
@@ -49,6 +51,19 @@ void SimulatedProject::job(const std::function<void()>& what) {
     what();
     daemons_->settle();
   });
+  do_what_is_aside();
+}
+
+void SimulatedProject::revise() {
+  daemons_->reviser.start_with(
+      [this](Job job) { aside_.push_back(std::move(job)); });
+}
+
+// Each of them may lead to others.
+void SimulatedProject::do_what_is_aside() {
+  while (writer_->run_posted() || !aside_.empty()) {
+    for (Job& job : std::exchange(aside_, {})) job();
+  }
 }
 
 void SimulatedProject::tick() {

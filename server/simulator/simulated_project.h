@@ -28,6 +28,9 @@ class SimulatedProject {
   // A job of the writer, settled and committed; what it owes to the outside has
   // happened on return.
   void job(const std::function<void()>& what);
+  // From now on what a host that proved false had a part in is rechecked, and
+  // revoked; that takes none of the clock's time. Needs all of the ledger.
+  void revise();
   // The daemons look at the clock.
   void tick();
 
@@ -40,6 +43,8 @@ class SimulatedProject {
   ManualClock& clock() { return clock_; }
 
  private:
+  void do_what_is_aside();
+
   ProjectFolder folder_;
   ServerSettings settings_;
   ProjectKeys keys_;
@@ -50,6 +55,7 @@ class SimulatedProject {
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Uploads> uploads_;
   std::unique_ptr<Daemons> daemons_;
+  std::vector<Job> aside_;
 };
 
 }  // namespace quorate

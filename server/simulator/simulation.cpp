@@ -28,17 +28,28 @@ constexpr const char* kNoData = "none";
 constexpr std::uint64_t kMostTraceBytes = 1 << 28;
 
 std::unique_ptr<Store> store_for(const SimulationOptions& options,
+                                 bool has_gradients,
                                  const ProjectFolder& folder) {
   if (options.keep) return open_sqlite_store(folder.database());
+  if (has_gradients) return open_memory_store();
+  // Nobody will look at what is over.
   MemoryStoreOptions bounds;
   bounds.closed_units = bounds.events = 0;
   bounds.ledger_records = 1;
   return open_memory_store(bounds);
 }
 
-ProjectFolder new_folder(const fs::path& root) {
-  ProjectFolder folder{root};
+// With what `quorate` needs to open it, if it is to be kept.
+ProjectFolder new_folder(const SimulationOptions& options,
+                         const Scenario& scenario) {
+  ProjectFolder folder{options.folder};
   make_project_folders(folder);
+  if (!options.keep) return folder;
+  const ProjectKeys keys = simulated_keys(scenario.seed);
+  keys.project.save(folder.project_key().string());
+  keys.house.save(folder.house_key().string());
+  write_file_durably(folder.settings(),
+                     as_bytes(settings_template(scenario.server)));
   return folder;
 }
 
@@ -60,13 +71,14 @@ Simulation::Simulation(const Scenario& scenario,
   if (scenario_.duration == Seconds(0)) scenario_.duration = kLongest;
   record_every_ = scenario_.record_every != Seconds(0) ? scenario_.record_every
                                                        : scenario_.tick;
-  const ProjectFolder folder = new_folder(options.folder);
+  const ProjectFolder folder = new_folder(options, scenario_);
   project_ = std::make_unique<SimulatedProject>(
       folder, scenario_.server, simulated_keys(scenario_.seed),
-      store_for(options, folder),
+      store_for(options, scenario_.has_gradients, folder),
       [draws = Draws(scenario_.seed, kServer)]() mutable {
         return draws.word();
       });
+  if (scenario_.has_gradients) project_->revise();
   create_run();
   gradients_ = scenario_.has_gradients
                    ? real_gradients(state(), options.workers, options.worker)

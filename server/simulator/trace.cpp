@@ -21,6 +21,13 @@ std::string_view cut(std::string_view& line, char at) {
   return field;
 }
 
+// Spreadsheets end lines with two characters.
+std::string_view cut_line(std::string_view& text) {
+  std::string_view line = cut(text, '\n');
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
 template <class T>
 bool read_number(std::string_view text, T& value) {
   const char* end = text.data() + text.size();
@@ -50,13 +57,13 @@ std::vector<TraceEvent> parse_trace(const std::string& text,
                                     const std::string& place) {
   std::string_view rest = text;
   std::vector<TraceEvent> trace;
-  if (cut(rest, '\n') != kHeader) {
+  if (cut_line(rest) != kHeader) {
     throw Error(ErrorKind::usage,
                 fmt::format("{}: line 1: expected \"{}\"", place, kHeader));
   }
   for (std::size_t number = 2; !rest.empty(); ++number) {
     TraceEvent event;
-    if (!read_line(cut(rest, '\n'), event)) {
+    if (!read_line(cut_line(rest), event)) {
       throw Error(ErrorKind::usage,
                   fmt::format("{}: line {}: expected seconds, \"ask\" or "
                               "\"report\", the host's name, the unit's number, "

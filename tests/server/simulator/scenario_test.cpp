@@ -99,21 +99,23 @@ TEST_CASE("a fault in a scenario is told with its place and what is expected") {
   CHECK(refusal_of(R"({"run": {}})") ==
         "s.json: hosts: expected at least one kind of hosts, as [{\"count\": "
         "8}]");
-  CHECK(refusal_of(with(R"(, "sed": 1)")).starts_with(
-      "s.json: unknown field \"sed\": known are gradients, hosts,"));
+  CHECK(refusal_of(with(R"(, "sed": 1)"))
+            .starts_with(
+                "s.json: unknown field \"sed\": known are gradients, hosts,"));
   CHECK(refusal_of(with(R"(, "seed": -1)")) ==
         "s.json: seed: expected a whole number from 0 to 9007199254740992, "
         "found -1");
   CHECK(refusal_of(with(R"(, "gradients": "some")")) ==
         "s.json: gradients: expected real or none, found \"some\"");
-  CHECK(refusal_of(with(R"(, "stop": {"after": "3 weeks"})")).starts_with(
-      "s.json: stop: after: expected a number of seconds, or a text as"));
+  CHECK(refusal_of(with(R"(, "stop": {"after": "3 weeks"})"))
+            .starts_with("s.json: stop: after: expected a number of seconds, "
+                         "or a text as"));
   CHECK(refusal_of(with(R"(, "stop": {"after": -1})")) != "");
   CHECK(refusal_of(with(R"(, "tick": 0)")) ==
         "s.json: tick: expected 1 ms or more, found 0");
   CHECK(refusal_of(with(R"(, "run_id": "00")")) != "");
-  CHECK(refusal_of(with(R"(, "server": {"leese": 1})"))
-            .find("leese") != std::string::npos);
+  CHECK(refusal_of(with(R"(, "server": {"leese": 1})")).find("leese") !=
+        std::string::npos);
   CHECK(refusal_of(with(R"(, "server": {"lease": [1]})")) ==
         "s.json: server: lease: expected a number, a text, true or false, "
         "found [1]");

@@ -30,6 +30,9 @@ TEST_CASE("a course of events is read line by line") {
   CHECK(trace[1].is_report);
   CHECK(trace[1].unit == 0);
   CHECK(parse_trace(kHead, "a.csv").empty());
+  CHECK(parse_trace("time_s,event,host,unit\r\n1,ask,laptop,12\r\n", "a.csv")
+            .at(0)
+            .unit == 12);
 }
 
 TEST_CASE("what is no course of events is refused with place and line") {

@@ -1,0 +1,178 @@
+#include "server/simulator/simulation.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "server/simulator/report.h"
+#include "tests/support/temporary_folder.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+// Units of 100 samples take a host of this speed 60 s.
+constexpr double kSamples = 100;
+
+double speed_for(double unit_seconds) {
+  const ModelSpec model = parse_model("mlp:1", {1, 1, 1}, 2);
+  return training_operations(model) * kSamples / unit_seconds / 1e9;
+}
+
+json hosts_of(int count, double unit_seconds = 60) {
+  return {{"count", count},
+          {"gflops", speed_for(unit_seconds)},
+          {"down_mbps", 1e6},
+          {"up_mbps", 1e6},
+          {"latency", 0}};
+}
+
+json scenario_with(json hosts, json others = json::object()) {
+  json scenario = {{"gradients", "none"},
+                   {"seed", 3},
+                   {"stop", {{"after", "2 h"}}},
+                   {"run", {{"batch", 10}, {"local_steps", 10}, {"quorum", 1}}},
+                   {"server", {{"trust_spot_check", 0}, {"house_workers", 0}}},
+                   {"hosts", {std::move(hosts)}}};
+  scenario.merge_patch(others);
+  return scenario;
+}
+
+SimulationOptions options_in(const test::TemporaryFolder& folder) {
+  SimulationOptions options;
+  options.folder = folder.path() / "project";
+  return options;
+}
+
+// What it comes to.
+json simulate(const json& text) {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = parse_scenario(text.dump(), "test");
+  Simulation simulation(scenario, options_in(folder));
+  while (simulation.advance(Seconds(600))) {
+  }
+  CHECK(simulation.recording().moments.size() > 10);
+  return summary_of(scenario, simulation);
+}
+
+TEST_CASE("hosts compute for as long as their speed says") {
+  const json summary = simulate(scenario_with(hosts_of(10)));
+  CHECK(summary["seconds"] == 7200);
+  CHECK(summary["state"] == "running");
+  // 10 hosts, 2 hours, 60 s a unit.
+  CHECK(std::abs(summary["results_assimilated"].get<int>() - 1200) <= 20);
+  CHECK(summary["samples"].get<double>() ==
+        kSamples * summary["results_assimilated"].get<double>());
+  CHECK(summary["utilisation"].get<double>() > 0.98);
+  CHECK(summary["results_rejected"] == 0);
+  CHECK(summary["refused"] == 0);
+}
+
+TEST_CASE("the same seed gives the same, another seed another") {
+  json hosts = hosts_of(6);
+  hosts.merge_patch({{"unit_sigma", 0.4},
+                     {"on", "20 min"},
+                     {"off", "10 min"},
+                     {"falsifies", {{"share", 0.1}}},
+                     {"fails", 0.05}});
+  json text = scenario_with(hosts, {{"run", {{"quorum", 2}}}});
+  const json first = simulate(text);
+  CHECK(simulate(text) == first);
+  text["seed"] = 4;
+  CHECK(simulate(text) != first);
+}
+
+TEST_CASE("a simulation ends with its results, its time or its run") {
+  json text = scenario_with(hosts_of(4), {{"stop", {{"results", 50}}}});
+  CHECK(simulate(text)["results_assimilated"] == 50);
+  text["stop"] = {{"after", "30 min"}};
+  CHECK(simulate(text)["seconds"] == 1800);
+  // All of one epoch: a million samples, 10,000 to a unit.
+  text["stop"] = json::object();
+  text["run"]["epochs"] = 1;
+  text["run"]["local_steps"] = 1000;
+  const json ended = simulate(text);
+  CHECK(ended["state"] == "finished");
+  CHECK(ended["samples"] == 1'000'000);
+}
+
+TEST_CASE("hosts that come and go are there for their share of the time") {
+  json hosts = hosts_of(100);
+  hosts.merge_patch({{"on", "15 min"}, {"off", "45 min"}});
+  const Scenario scenario = parse_scenario(
+      scenario_with(hosts, {{"stop", {{"after", "10 h"}}}}).dump(), "test");
+  const test::TemporaryFolder folder;
+  Simulation simulation(scenario, options_in(folder));
+  while (simulation.advance(Seconds(3600))) {
+  }
+  const double share =
+      simulation.moment().counters.present.count() / (100 * 36'000.0);
+  CHECK(std::abs(share - 0.27) < 0.03);  // all are there at first
+  // What they have computed is kept while they are away.
+  CHECK(std::abs(static_cast<double>(simulation.moment().assimilated) /
+                     (share * 60'000) -
+                 1) < 0.05);
+}
+
+TEST_CASE("units of machines that are lost go to others") {
+  json hosts = hosts_of(20);
+  hosts.merge_patch({{"preempted", 0.2}, {"replaced_after", "5 min"}});
+  const json summary = simulate(scenario_with(hosts));
+  const double lost = summary["machines_lost"];
+  const double reports = summary["reports"];
+  CHECK(std::abs(lost / (lost + reports) - 0.2) < 0.04);
+  CHECK(summary["given_up"].get<double>() >= lost);
+  // A unit takes a lost machine half of its time, then 5 min for the next.
+  const double expected = 20 * 7200 / (60 + 0.25 * (30 + 300));
+  CHECK(std::abs(summary["results_assimilated"].get<double>() / expected - 1) <
+        0.1);
+}
+
+TEST_CASE("liars are found where hosts are compared") {
+  json liars = hosts_of(3);
+  liars["falsifies"] = {{"share", 0.5}, {"how", "lazy"}};
+  json text = scenario_with(hosts_of(12), {{"run", {{"quorum", 2}}}});
+  text["hosts"].push_back(liars);
+  const json summary = simulate(text);
+  CHECK(summary["results_rejected"].get<int>() >= 3);
+  CHECK(summary["results_assimilated"].get<int>() > 400);
+}
+
+TEST_CASE("a BOINC client's machine speaks to the server once for a unit") {
+  json hosts = hosts_of(10);
+  hosts["door"] = "boinc";
+  const json boinc =
+      simulate(scenario_with(hosts, {{"server", {{"boinc_lease", 600}}}}));
+  CHECK(std::abs(boinc["results_assimilated"].get<int>() - 1200) <= 20);
+  CHECK(std::abs(boinc["requests"].get<double>() /
+                     boinc["reports"].get<double>() -
+                 1) < 0.05);
+  const json native = simulate(scenario_with(hosts_of(10)));
+  // It reports, asks, and says every 30 s that it is there.
+  CHECK(native["requests"].get<double>() >
+        3.5 * native["reports"].get<double>());
+}
+
+TEST_CASE("transfers take the time of the host's link") {
+  json hosts = hosts_of(10, 1);
+  hosts["latency"] = 29.5;
+  hosts["queue"] = 0;
+  // A unit: 29.5 s to load it, 1 s, 29.5 s to report it.
+  const json summary = simulate(scenario_with(hosts));
+  CHECK(std::abs(summary["results_assimilated"].get<double>() / 1200 - 1) <
+        0.05);
+  CHECK(summary["utilisation"].get<double>() < 0.02);
+}
+
+TEST_CASE("what `train create` refuses, a simulation refuses") {
+  const test::TemporaryFolder folder;
+  const Scenario scenario = parse_scenario(
+      scenario_with(hosts_of(1), {{"run", {{"rule", "guess"}}}}).dump(),
+      "test");
+  CHECK_THROWS_AS(Simulation(scenario, options_in(folder)), Error);
+}
+
+}  // namespace
+}  // namespace quorate
