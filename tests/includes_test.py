@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Fails where a file uses a name whose header it does not include.
 
-One build of packaging/test.sh precompiles these headers and another compiles
-many sources as one (docs/architecture.md, "Builds and tests"), so that neither
-would notice. A header of ours that the file includes may do it in its place.
+The sanitizers' build precompiles these headers (cmake/precompiled.cmake) and
+would not notice. A header of ours that the file includes may do it in its place.
 Usage: includes_test.py [ROOT]; exit code 1 with one line per violation.
 """
 
