@@ -1,5 +1,7 @@
 #include "base/bytes.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"

@@ -38,6 +38,7 @@ function(quorate_library name)
   add_library(${name} STATIC ${arg_SOURCES})
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_USES} PRIVATE ${arg_PRIVATE})
+  quorate_precompiled(${name} product)
 endfunction()
 
 # quorate_test(NAME SOURCES ... [USES ...] [PRIVATE ...]): one doctest program.
@@ -46,5 +47,6 @@ function(quorate_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_USES} ${arg_PRIVATE}
                         quorate_test_main doctest::doctest)
+  quorate_precompiled(${name} test)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

@@ -1,6 +1,7 @@
 #include "commandline/completion.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>

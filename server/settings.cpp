@@ -1,5 +1,6 @@
 #include "server/settings.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <vector>

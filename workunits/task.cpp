@@ -4,6 +4,7 @@
 // one text, one hash.
 #include "workunits/task.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>

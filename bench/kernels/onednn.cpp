@@ -1,4 +1,5 @@
 #include <cstring>
+#include <unordered_map>
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 #include "client/worker/bench.h"
 
+#include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
 #include "client/worker/pair_backend.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "base/arithmetic.h"

@@ -1,5 +1,6 @@
 #include "client/worker/serve.h"
 
+#include <algorithm>
 #include <exception>
 #include <functional>
 #include <new>

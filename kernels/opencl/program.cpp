@@ -1,5 +1,6 @@
 #include "kernels/opencl/program.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <mutex>

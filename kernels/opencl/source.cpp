@@ -1,5 +1,6 @@
 #include "kernels/opencl/source.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/error.h"

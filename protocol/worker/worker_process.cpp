@@ -1,5 +1,6 @@
 #include "protocol/worker/worker_process.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 

@@ -1,5 +1,6 @@
 #include "server/backup/backup.h"
 
+#include <chrono>
 #include <optional>
 #include <thread>
 

@@ -1,5 +1,6 @@
 #include "server/boinc/upload_route.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <variant>

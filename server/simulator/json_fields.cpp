@@ -37,18 +37,19 @@ double seconds_of(const std::string& text) {
 
 }  // namespace
 
-JsonFields::JsonFields(const json& object, std::string place)
+ScenarioFields::ScenarioFields(const json& object, std::string place)
     : object_(object), place_(std::move(place)) {
   if (object.is_object()) return;
   throw Error(ErrorKind::usage,
               fmt::format("{}: expected an object {{...}}", place_));
 }
 
-std::string JsonFields::place_of(const char* name) const {
+std::string ScenarioFields::place_of(const char* name) const {
   return fmt::format("{}: {}", place_, name);
 }
 
-void JsonFields::refuse(const char* name, const std::string& expected) const {
+void ScenarioFields::refuse(const char* name,
+                            const std::string& expected) const {
   std::string found =
       object_.at(name).dump(-1, ' ', false, json::error_handler_t::replace);
   if (found.size() > kMostShown) found = found.substr(0, kMostShown) + "...";
@@ -56,15 +57,15 @@ void JsonFields::refuse(const char* name, const std::string& expected) const {
                                             place_of(name), expected, found));
 }
 
-const json& JsonFields::value(const char* name) {
+const json& ScenarioFields::value(const char* name) {
   static const json kNone;
   known_.insert(name);
   auto found = object_.find(name);
   return found == object_.end() ? kNone : *found;
 }
 
-double JsonFields::number(const char* name, double otherwise, double least,
-                          double most) {
+double ScenarioFields::number(const char* name, double otherwise, double least,
+                              double most) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
   if (!found.is_number() || !(found.get<double>() >= least) ||
@@ -74,8 +75,8 @@ double JsonFields::number(const char* name, double otherwise, double least,
   return found.get<double>();
 }
 
-std::uint64_t JsonFields::count(const char* name, std::uint64_t otherwise,
-                                std::uint64_t least, std::uint64_t most) {
+std::uint64_t ScenarioFields::count(const char* name, std::uint64_t otherwise,
+                                    std::uint64_t least, std::uint64_t most) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
   if (!found.is_number_unsigned() || found.get<std::uint64_t>() < least ||
@@ -85,21 +86,22 @@ std::uint64_t JsonFields::count(const char* name, std::uint64_t otherwise,
   return found.get<std::uint64_t>();
 }
 
-bool JsonFields::flag(const char* name, bool otherwise) {
+bool ScenarioFields::flag(const char* name, bool otherwise) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
   if (!found.is_boolean()) refuse(name, "true or false");
   return found.get<bool>();
 }
 
-std::string JsonFields::text(const char* name, const std::string& otherwise) {
+std::string ScenarioFields::text(const char* name,
+                                 const std::string& otherwise) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
   if (!found.is_string()) refuse(name, "a text");
   return found.get<std::string>();
 }
 
-Seconds JsonFields::duration(const char* name, Seconds otherwise) {
+Seconds ScenarioFields::duration(const char* name, Seconds otherwise) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
   const double seconds = found.is_number()   ? found.get<double>()
@@ -114,7 +116,7 @@ Seconds JsonFields::duration(const char* name, Seconds otherwise) {
   return Seconds(seconds);
 }
 
-void JsonFields::expect_no_others() const {
+void ScenarioFields::expect_no_others() const {
   for (const auto& [name, value] : object_.items()) {
     if (known_.contains(name)) continue;
     throw Error(

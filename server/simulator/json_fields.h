@@ -13,11 +13,11 @@
 
 namespace quorate {
 
-class JsonFields {
+class ScenarioFields {
  public:
   // place: of the object, "scenario.json: hosts[0]". Throws usage unless it is
   // an object.
-  JsonFields(const nlohmann::json& object, std::string place);
+  ScenarioFields(const nlohmann::json& object, std::string place);
 
   bool has(const char* name) const { return object_.contains(name); }
   // The field as it is; null if it is not there.

@@ -1,5 +1,7 @@
 #include "server/simulator/report.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "server/simulator/report_page.h"

@@ -26,14 +26,14 @@ const std::map<std::string, Falsehood>& falsehoods() {
 }
 
 // A number, or {"median": 5, "sigma": 0.4}.
-Spread spread(JsonFields& fields, const char* name, Spread otherwise,
+Spread spread(ScenarioFields& fields, const char* name, Spread otherwise,
               double scale, double least, double most) {
   if (!fields.has(name)) return otherwise;
   const json& value = fields.value(name);
   if (value.is_number()) {
     return {scale * fields.number(name, 0, least, most), 0};
   }
-  JsonFields inner(value, fields.place_of(name));
+  ScenarioFields inner(value, fields.place_of(name));
   Spread spread{scale * inner.number("median", 0, least, most),
                 inner.number("sigma", 0, 0, 5)};
   if (!inner.has("median")) fields.refuse(name, "a number, or a median");
@@ -41,12 +41,12 @@ Spread spread(JsonFields& fields, const char* name, Spread otherwise,
   return spread;
 }
 
-void read_faults(JsonFields& fields, HostClass& hosts) {
+void read_faults(ScenarioFields& fields, HostClass& hosts) {
   hosts.preempted = fields.number("preempted", 0, 0, 0.99);
   hosts.replaced_after = fields.duration("replaced_after", Seconds(0));
   hosts.fails = fields.number("fails", 0, 0, 1);
   if (!fields.has("falsifies")) return;
-  JsonFields inner(fields.value("falsifies"), fields.place_of("falsifies"));
+  ScenarioFields inner(fields.value("falsifies"), fields.place_of("falsifies"));
   hosts.falsifies = inner.number("share", 1, 0, 1);
   const std::string how = inner.text("how", "noise");
   const auto known = falsehoods().find(how);
@@ -59,7 +59,7 @@ void read_faults(JsonFields& fields, HostClass& hosts) {
 
 HostClass read_hosts(const json& value, const std::string& place,
                      std::size_t number) {
-  JsonFields fields(value, place);
+  ScenarioFields fields(value, place);
   HostClass hosts;
   hosts.name = fields.text("name", fmt::format("hosts {}", number + 1));
   hosts.count = static_cast<std::uint32_t>(
@@ -101,7 +101,7 @@ HostClass read_hosts(const json& value, const std::string& place,
 // plain values are written as JSON's.
 ServerSettings read_settings(const json& value, const std::string& place) {
   std::string toml;
-  const JsonFields fields(value, place);
+  const ScenarioFields fields(value, place);
   for (const auto& [name, setting] : value.items()) {
     if (setting.is_structured() || setting.is_null()) {
       fields.refuse(name.c_str(), "a number, a text, true or false");
@@ -111,9 +111,9 @@ ServerSettings read_settings(const json& value, const std::string& place) {
   return parse_settings(toml, place);
 }
 
-void read_stop(JsonFields& fields, Scenario& scenario) {
+void read_stop(ScenarioFields& fields, Scenario& scenario) {
   if (!fields.has("stop")) return;
-  JsonFields stop(fields.value("stop"), fields.place_of("stop"));
+  ScenarioFields stop(fields.value("stop"), fields.place_of("stop"));
   scenario.duration = stop.duration("after", scenario.duration);
   if (stop.has("accuracy")) {
     scenario.target_accuracy = stop.number("accuracy", 0, 0, 1);
@@ -132,7 +132,7 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
                     ": expected a scenario in JSON, this is none: see "
                     "docs/simulator.md");
   }
-  JsonFields fields(document, place);
+  ScenarioFields fields(document, place);
   Scenario scenario;
   scenario.source = document;
   scenario.name = fields.text("name", "simulation");

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "protocol/boinc/account.h"
 #include "protocol/boinc/account_reply.h"
 #include "protocol/boinc/app_messages.h"

@@ -1,5 +1,6 @@
 #include "kernels/elementary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -436,7 +436,7 @@ def test_gossip_push_sum(stage):
 
 def test_sync(stage):
     return train(stage, "sync", Sync(), "--round-units", 4,
-                 "--round-share", 0.75, "--epochs", 5, "--lr", 0.5)
+                 "--round-share", 0.75, "--epochs", 3, "--lr", 0.8)
 
 
 def test_local_sgd(stage):

@@ -2,6 +2,7 @@
 // bad, over TCP or a unix-domain socket.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>

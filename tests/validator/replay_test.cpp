@@ -1,5 +1,7 @@
 #include "validator/replay.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"

@@ -1,5 +1,6 @@
 // The expected bits were computed with exact rational arithmetic and one
 // rounding for each operation, apart from this program.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,7 @@
 #include "workunits/sealed.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"

@@ -2,6 +2,8 @@
 // are unsupervised multitask learners" (2019): learned positions, normalization
 // before each branch, gelu, and the table of symbols as weight of the last
 // layer unless it is untied.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

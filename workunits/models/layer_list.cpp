@@ -1,5 +1,7 @@
 // A network that is written out as a list of layers, in JSON. docs/formats.md,
 // "Model", has the list of layers and their fields.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 

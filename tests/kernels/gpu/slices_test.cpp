@@ -1,5 +1,6 @@
 #include "kernels/gpu/slices.h"
 
+#include <algorithm>
 #include <span>
 
 #include <doctest/doctest.h>

@@ -1,5 +1,7 @@
 #include "server/backup/backup.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/stat.h>

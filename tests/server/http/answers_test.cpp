@@ -1,5 +1,7 @@
 // Answers: files, late ones, none at all, and streams of events.
+#include <atomic>
 #include <future>
+#include <mutex>
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,5 @@
 // Requests as they come over a socket: routes, bodies, uploads.
+#include <algorithm>
 #include <atomic>
 #include <future>
 #include <mutex>

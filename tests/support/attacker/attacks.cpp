@@ -1,5 +1,6 @@
 #include "tests/support/attacker/attacks.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
