@@ -30,7 +30,7 @@ json detailed_run(Project& project, const TrainingRun& training) {
 }
 
 json create(Project& project, const json& arguments) {
-  TrainingRun& training = 
+  TrainingRun& training =
       create_run(project.state(), project.daemons(), arguments);
   return detailed_run(project, training);
 }

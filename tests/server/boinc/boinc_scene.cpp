@@ -47,12 +47,13 @@ Scene::Scene(std::uint32_t quorum, std::uint32_t shards)
     : project_(create(shards), settings(), Roles{}, [](const std::string&) {}),
       door_(project_, false) {
   project_.writer().run([&] {
-    create_run(project_.state(), project_.daemons(), {{"run", "first"},
-                          {"dataset", "tiny"},
-                          {"model", "mlp:3"},
-                          {"batch", 8},
-                          {"local_steps", 4},
-                          {"quorum", quorum}});
+    create_run(project_.state(), project_.daemons(),
+               {{"run", "first"},
+                {"dataset", "tiny"},
+                {"model", "mlp:3"},
+                {"batch", 8},
+                {"local_steps", 4},
+                {"quorum", quorum}});
   });
   Router routes;
   door_.add_routes(routes);
