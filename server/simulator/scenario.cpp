@@ -5,13 +5,15 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "server/simulator/json_fields.h"
+#include "server/simulator/scenario_fields.h"
+#include "workunits/json_fields.h"
 
 namespace quorate {
 namespace {
 
 using nlohmann::json;
 
+constexpr JsonLimits kLimits{1 << 20, 16};
 constexpr std::uint64_t kMostHosts = 10'000'000;
 // Where nothing is computed, models are so small that a unit of an hour takes
 // next to no speed.
@@ -111,6 +113,26 @@ ServerSettings read_settings(const json& value, const std::string& place) {
   return parse_settings(toml, place);
 }
 
+json read_json(const std::string& text, const std::string& place) {
+  try {
+    return parse_json(text, kLimits, place);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: docs/simulator.md tells what a scenario has",
+                            error.what()));
+  }
+}
+
+RunId read_run_id(ScenarioFields& fields) {
+  try {
+    return parse_hex<RunId>(fields.text("run_id", ""), "run_id");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    fields.refuse("run_id", "32 hexadecimal digits");
+  }
+}
+
 void read_stop(ScenarioFields& fields, Scenario& scenario) {
   if (!fields.has("stop")) return;
   ScenarioFields stop(fields.value("stop"), fields.place_of("stop"));
@@ -125,13 +147,7 @@ void read_stop(ScenarioFields& fields, Scenario& scenario) {
 }  // namespace
 
 Scenario parse_scenario(const std::string& text, const std::string& place) {
-  const json document = json::parse(text, nullptr, false);
-  if (document.is_discarded()) {
-    throw Error(ErrorKind::usage,
-                place +
-                    ": expected a scenario in JSON, this is none: see "
-                    "docs/simulator.md");
-  }
+  const json document = read_json(text, place);
   ScenarioFields fields(document, place);
   Scenario scenario;
   scenario.source = document;
@@ -151,8 +167,7 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
                     "{\"dataset\": \"glyphs\", \"rule\": \"diloco\"}");
   }
   if (fields.has("run_id")) {
-    scenario.run_id =
-        parse_hex<RunId>(fields.text("run_id", ""), fields.place_of("run_id"));
+    scenario.run_id = read_run_id(fields);
   }
   if (fields.has("server")) {
     scenario.server =

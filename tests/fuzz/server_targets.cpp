@@ -4,6 +4,8 @@
 #include "server/boinc/elf_file.h"
 #include "server/daemons.h"
 #include "server/settings.h"
+#include "server/simulator/scenario.h"
+#include "server/simulator/trace.h"
 #include "tests/fuzz/targets.h"
 
 namespace quorate::fuzz {
@@ -15,6 +17,25 @@ void read_settings(ByteView bytes) {
     std::string written = settings_template(settings);
     expect(settings_template(parse_settings(written, "file")) == written,
            "settings are read as they were written");
+  });
+}
+
+void read_scenario(ByteView bytes) {
+  may_refuse({ErrorKind::usage}, [&] {
+    const Scenario scenario =
+        parse_scenario(std::string(as_text(bytes)), "file");
+    expect(scenario.trace || !scenario.hosts.empty(), "somebody comes");
+  });
+}
+
+void read_trace(ByteView bytes) {
+  may_refuse({ErrorKind::usage}, [&] {
+    Seconds last{0};
+    for (const TraceEvent& event :
+         parse_trace(std::string(as_text(bytes)), "file")) {
+      expect(event.time >= last, "events are in order of time");
+      last = event.time;
+    }
   });
 }
 
@@ -61,6 +82,8 @@ void read_elf(ByteView bytes) {
 
 std::vector<Target> server_targets() {
   return {{"server_settings", read_settings},
+          {"server_scenario", read_scenario},
+          {"server_trace", read_trace},
           {"server_roles", read_roles},
           {"server_backup_list", read_backup_list},
           {"server_audit_state", read_audit_state},

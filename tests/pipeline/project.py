@@ -175,9 +175,9 @@ class Server(Process):
 
     def address(self):
         """What volunteers attach to."""
-        found = re.search(r"attach (\S+#\S+)", self.text())
-        expect(found, "server: does not say what volunteers have to type")
-        return found[1]
+        # It answers a moment before it says so.
+        return wait_for("server: what volunteers have to type", lambda: (
+            re.search(r"attach (\S+#\S+)", self.text())), 5)[1]
 
 
 class Volunteer(Process):

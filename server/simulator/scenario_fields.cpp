@@ -1,4 +1,4 @@
-#include "server/simulator/json_fields.h"
+#include "server/simulator/scenario_fields.h"
 
 #include <charconv>
 #include <map>
