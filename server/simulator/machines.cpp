@@ -128,8 +128,8 @@ void Machines::come(std::uint32_t number, Seconds now) {
     plan(number, EventKind::leave,
          now + machine.draws.exponential(machine.kind->on));
   }
-  if (!machine.kind->is_boinc) heartbeat(number, now);
   resume(number, now);
+  if (!machine.kind->is_boinc) heartbeat(number, now);
   if (machine.wanted() > 0) ask(number);
 }
 

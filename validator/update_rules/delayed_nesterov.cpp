@@ -32,9 +32,7 @@ class DelayedNesterov final : public UpdateRule {
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
             const Coefficients& coefficients) const override {
-    check(contributions.size() <= 1,
-          "delayed-nesterov takes results one by "
-          "one");
+    check(contributions.size() <= 1, "delayed-nesterov takes them one by one");
     const float gamma = coefficient(coefficients, kGamma);
     const float beta = coefficient(coefficients, kBeta);
     const float share = coefficient(coefficients, kShare);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 
@@ -13,29 +12,12 @@ constexpr const char* kWeight = "weight";
 
 enum class Weighting { constant, polynomial, hinge };
 
-class FedAsync final : public UpdateRule {
+class FedAsync final : public MixRule {
  public:
   FedAsync(float alpha, Weighting weighting, float a, float b)
-      : alpha_(alpha), weighting_(weighting), a_(a), b_(b) {}
+      : MixRule(kWeight), alpha_(alpha), weighting_(weighting), a_(a), b_(b) {}
 
   std::string_view name() const override { return "fedasync"; }
-  bool in_rounds() const override { return false; }
-
-  void step(ParameterRange range, std::span<float> parameters, RuleState&,
-            std::span<const Contribution> contributions,
-            const Coefficients& coefficients) const override {
-    check(contributions.size() == 1, "fedasync takes results one by one");
-    mix(range, parameters, contributions[0],
-        coefficient(coefficients, kWeight));
-  }
-
-  // The step is such an average.
-  void step_statistics(ParameterRange range, std::span<float> parameters,
-                       RuleState&, std::span<const Contribution> contributions,
-                       const Coefficients& coefficients) const override {
-    RuleState none;
-    step(range, parameters, none, contributions, coefficients);
-  }
 
  private:
   Coefficients own_coefficients(const Arrival& arrival) const override {

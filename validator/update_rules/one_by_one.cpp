@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
+#include "base/error.h"
 #include "validator/element_loop.h"
 
 namespace quorate {
@@ -19,6 +20,20 @@ void mix(ParameterRange range, std::span<float> parameters,
   for_each_element(range.count, [=](std::size_t i) {
     w[i] = fma(weight, (base[i] + delta[i]) - w[i], w[i]);
   });
+}
+
+void MixRule::step(ParameterRange range, std::span<float> parameters,
+                   RuleState&, std::span<const Contribution> contributions,
+                   const Coefficients& coefficients) const {
+  check(contributions.size() == 1, "the rule takes results one by one");
+  mix(range, parameters, contributions[0], coefficient(coefficients, weight_));
+}
+
+void MixRule::step_statistics(ParameterRange range, std::span<float> parameters,
+                              RuleState& state,
+                              std::span<const Contribution> contributions,
+                              const Coefficients& coefficients) const {
+  step(range, parameters, state, contributions, coefficients);
 }
 
 void follow(ParameterRange range, std::span<float> parameters,

@@ -19,6 +19,27 @@ float bounded_rate(float rate, std::uint64_t staleness);
 void mix(ParameterRange range, std::span<float> parameters,
          const Contribution& result, float weight);
 
+// A rule whose step is mix(), with a weight that it decides for each result.
+// Running statistics are averaged in the same way.
+class MixRule : public UpdateRule {
+ public:
+  bool in_rounds() const final { return false; }
+  void step(ParameterRange range, std::span<float> parameters, RuleState& state,
+            std::span<const Contribution> contributions,
+            const Coefficients& coefficients) const final;
+  void step_statistics(ParameterRange range, std::span<float> parameters,
+                       RuleState& state,
+                       std::span<const Contribution> contributions,
+                       const Coefficients& coefficients) const final;
+
+ protected:
+  // weight: the coefficient's name.
+  explicit MixRule(const char* weight) : weight_(weight) {}
+
+ private:
+  const char* weight_;
+};
+
 // W = fma(rate, delta, W): the volunteer's way, from where the model is.
 void follow(ParameterRange range, std::span<float> parameters,
             const Contribution& result, float rate);

@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "base/error.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 
@@ -11,29 +10,13 @@ namespace {
 
 constexpr const char* kOneMinusAlpha = "one_minus_alpha";
 
-class VcAsgd final : public UpdateRule {
+class VcAsgd final : public MixRule {
  public:
   // No alpha: e / (e + 1).
-  explicit VcAsgd(std::optional<float> alpha) : alpha_(alpha) {}
+  explicit VcAsgd(std::optional<float> alpha)
+      : MixRule(kOneMinusAlpha), alpha_(alpha) {}
 
   std::string_view name() const override { return "vc-asgd"; }
-  bool in_rounds() const override { return false; }
-
-  void step(ParameterRange range, std::span<float> parameters, RuleState&,
-            std::span<const Contribution> contributions,
-            const Coefficients& coefficients) const override {
-    check(contributions.size() == 1, "vc-asgd takes results one by one");
-    mix(range, parameters, contributions[0],
-        coefficient(coefficients, kOneMinusAlpha));
-  }
-
-  // The step is such an average.
-  void step_statistics(ParameterRange range, std::span<float> parameters,
-                       RuleState&, std::span<const Contribution> contributions,
-                       const Coefficients& coefficients) const override {
-    RuleState none;
-    step(range, parameters, none, contributions, coefficients);
-  }
 
  private:
   Coefficients own_coefficients(const Arrival& arrival) const override {
