@@ -136,7 +136,10 @@ void add_simulate(CLI::App& app, GlobalOptions& global) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "simulate", "Run a project with many hosts on a virtual clock");
-  command->add_option("SCENARIO", options->scenario, "JSON file")
+  command
+      ->add_option("SCENARIO", options->scenario,
+                   "JSON file: docs/simulator.md has its fields; data "
+                   "sets are those of the project given by -C")
       ->required()
       ->check(CLI::ExistingFile);
   command->add_option("--out", options->out,
@@ -155,8 +158,6 @@ void add_simulate(CLI::App& app, GlobalOptions& global) {
   command->add_flag("--force", options->force, "Replace what is in the folder");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
-      "Data sets are those of the project given by -C. docs/simulator.md\n"
-      "tells what a scenario has.\n\n"
       "Example:\n"
       "  quorate -C my-project simulate laptops.json --out laptops\n");
   command->callback([options, &global] { simulate(*options, global); });
