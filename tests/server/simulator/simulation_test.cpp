@@ -99,7 +99,7 @@ TEST_CASE("a simulation ends with its results, its time or its run") {
 }
 
 TEST_CASE("hosts that come and go are there for their share of the time") {
-  json hosts = hosts_of(100);
+  json hosts = hosts_of(100, 300);
   hosts.merge_patch({{"on", "15 min"}, {"off", "45 min"}});
   const Scenario scenario = parse_scenario(
       scenario_with(hosts, {{"stop", {{"after", "10 h"}}}}).dump(), "test");
@@ -112,7 +112,7 @@ TEST_CASE("hosts that come and go are there for their share of the time") {
   CHECK(std::abs(share - 0.27) < 0.03);  // all are there at first
   // What they have computed is kept while they are away.
   CHECK(std::abs(static_cast<double>(simulation.moment().assimilated) /
-                     (share * 60'000) -
+                     (share * 12'000) -
                  1) < 0.05);
 }
 
