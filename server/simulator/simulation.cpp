@@ -78,6 +78,7 @@ Simulation::Simulation(const Scenario& scenario,
       [draws = Draws(scenario_.seed, kServer)]() mutable {
         return draws.word();
       });
+  start_ = project_->clock().now();
   if (scenario_.has_gradients) project_->revise();
   create_run();
   gradients_ = scenario_.has_gradients
@@ -179,11 +180,10 @@ void Simulation::step() {
 
 // The server looks at its clock meanwhile, as often as it does.
 void Simulation::move_to(Seconds time) {
-  const Instant start{Seconds(0)};
   while (next_tick_ <= time) {
     record_until(next_tick_);
     now_ = next_tick_;
-    project_->clock().set(start + now_);
+    project_->clock().set(start_ + now_);
     project_->tick();
     house_->tick(now_);
     machines_->take_answers(now_);
@@ -192,7 +192,7 @@ void Simulation::move_to(Seconds time) {
   }
   record_until(time);
   now_ = time;
-  project_->clock().set(start + now_);
+  project_->clock().set(start_ + now_);
 }
 
 void Simulation::record_until(Seconds time) {

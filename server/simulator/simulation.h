@@ -59,7 +59,8 @@ class Simulation {
   Counters counters_;
   Recording recording_;
   EventQueue events_;
-  Seconds now_{0};
+  Instant start_{};  // of the project's clock
+  Seconds now_{0};   // since then
   Seconds next_tick_{0};
   Seconds next_record_{0};
   Seconds record_every_{0};
