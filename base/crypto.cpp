@@ -36,6 +36,13 @@ DigestContext new_context() {
   return context;
 }
 
+// Looked up once, which otherwise every digest does.
+const EVP_MD* sha256_algorithm() {
+  static EVP_MD* const kFetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  require(kFetched != nullptr, "SHA-256");
+  return kFetched;
+}
+
 // Points of order 1, 2, 4 and 8, by their y (RFC 8032, section 5.1): a key like
 // that "verifies" signatures that nobody made. The last three are y = p - 1,
 // p and p + 1, the others y = 0, 1 and the two of order 8.
@@ -77,7 +84,8 @@ struct Sha256::Context {
 };
 
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  require(EVP_DigestInit_ex(context_->digest.get(), EVP_sha256(), nullptr) == 1,
+  require(EVP_DigestInit_ex(context_->digest.get(), sha256_algorithm(),
+                            nullptr) == 1,
           "SHA-256 init");
 }
 
@@ -94,15 +102,19 @@ Hash Sha256::finish() {
   require(EVP_DigestFinal_ex(context_->digest.get(), hash.bytes.data(),
                              nullptr) == 1,
           "SHA-256 final");
-  require(EVP_DigestInit_ex(context_->digest.get(), EVP_sha256(), nullptr) == 1,
+  require(EVP_DigestInit_ex(context_->digest.get(), sha256_algorithm(),
+                            nullptr) == 1,
           "SHA-256 init");
   return hash;
 }
 
+// In one call: for a short text, preparing a context takes longer than hashing.
 Hash sha256(ByteView bytes) {
-  Sha256 digest;
-  digest.update(bytes);
-  return digest.finish();
+  Hash hash;
+  require(EVP_Digest(bytes.data(), bytes.size(), hash.bytes.data(), nullptr,
+                     sha256_algorithm(), nullptr) == 1,
+          "SHA-256");
+  return hash;
 }
 
 FixedBytes<32> hmac_sha256(const FixedBytes<32>& key, ByteView message) {
@@ -182,21 +194,29 @@ bool verify(const PublicKey& key, ByteView message,
 }
 
 void fill_secret_random(std::span<std::uint8_t> out) {
-  require(RAND_bytes(out.data(), static_cast<int>(out.size())) == 1,
-          "RAND_bytes");
+  // A draw costs the same for 8 bytes as for many: small ones are drawn ahead.
+  // What is taken is not kept.
+  thread_local std::array<std::uint8_t, 512> drawn;
+  thread_local std::size_t left = 0;
+  const auto draw = [](std::span<std::uint8_t> room) {
+    require(RAND_bytes(room.data(), static_cast<int>(room.size())) == 1,
+            "RAND_bytes");
+  };
+  if (out.size() > drawn.size() / 8) return draw(out);
+  if (left < out.size()) {
+    draw(drawn);
+    left = drawn.size();
+  }
+  left -= out.size();
+  const std::span taken = std::span(drawn).subspan(left, out.size());
+  std::copy(taken.begin(), taken.end(), out.begin());
+  OPENSSL_cleanse(taken.data(), taken.size());
 }
 
-// Drawn ahead, for a draw costs the same for 8 bytes as for many.
 std::uint64_t secret_random_u64() {
-  constexpr std::size_t kDraws = 64;
-  thread_local std::array<std::uint64_t, kDraws> drawn;
-  thread_local std::size_t left = 0;
-  if (left == 0) {
-    fill_secret_random(
-        {reinterpret_cast<std::uint8_t*>(drawn.data()), sizeof drawn});
-    left = kDraws;
-  }
-  return std::exchange(drawn[--left], 0);
+  std::uint64_t value = 0;
+  fill_secret_random({reinterpret_cast<std::uint8_t*>(&value), sizeof value});
+  return value;
 }
 
 }  // namespace quorate

@@ -89,6 +89,7 @@ void start_logging(LogLevel least, const RotatingLog& file) {
 
 void log(LogLevel level, std::string_view event,
          std::initializer_list<LogField> fields) {
+  if (!spdlog::should_log(level_of(level))) return;
   std::string line(event);
   for (const LogField& field : fields) {
     line += ' ';

@@ -9,6 +9,7 @@
 #include "base/retry.h"
 #include "client/agent.h"
 #include "client/assigned_unit.h"
+#include "client/snapshot_maker.h"
 #include "workunits/model_spec.h"
 
 namespace quorate::client {
@@ -44,6 +45,9 @@ void fetch_objects(const Download& how, const Assignment& assignment,
   for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
     const ObjectRef& object = object_of(assignment, kind);
     expect_size(object, most_bytes(work, kind));
+    if (kind == ObjectKind::snapshot) {
+      make_snapshot(how.api, how.cache, assignment, work.model);
+    }
     fetch_object(how, object);
   }
 }
@@ -333,6 +337,9 @@ std::set<Hash> Agent::needed_objects() const {
     if (!is_uncomputed(task)) continue;
     for (const ObjectRef& object : task.assignment.objects) {
       needed.insert(object.hash);
+    }
+    for (const SnapshotStep& step : task.assignment.deltas) {
+      needed.insert({step.from, step.delta.hash});
     }
   }
   return needed;

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "client/project_api.h"
+#include "protocol/transfer/statement.h"
 
 namespace quorate::client {
 namespace {
@@ -63,13 +63,7 @@ Project fetch_again(const Project& project, const TransferMaker& make) {
 }  // namespace
 
 CurlOptions curl_options(const Project& project) {
-  CurlOptions options;
-  options.base_url = project.url;
-  if (!project.statement.tls_pin.empty()) {
-    options.trust = TlsTrust::pinned;
-    options.pin = project.statement.tls_pin;
-  }
-  return options;
+  return quorate::curl_options(project.url, project.statement);
 }
 
 Project fetch_project(const ProjectAddress& address,

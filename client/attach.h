@@ -6,15 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "client/curl_transfer.h"
 #include "client/project.h"
-#include "client/project_address.h"
-#include "client/transfer.h"
+#include "protocol/transfer/curl_transfer.h"
+#include "protocol/transfer/project_address.h"
+#include "protocol/transfer/transfer.h"
 
 namespace quorate::client {
-
-using TransferMaker =
-    std::function<std::unique_ptr<Transfer>(const CurlOptions&)>;
 
 // How to reach an attached project: its pinned key if it has one.
 CurlOptions curl_options(const Project& project);

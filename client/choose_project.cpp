@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "client/project_address.h"
+#include "protocol/transfer/project_address.h"
 
 namespace quorate::client {
 namespace {

@@ -15,7 +15,7 @@
 #include "client/permission.h"
 #include "client/prefs.h"
 #include "client/settings.h"
-#include "client/transfer.h"
+#include "protocol/transfer/transfer.h"
 
 namespace quorate::client {
 

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::uint64_t kMostRead = 1 << 20;
 constexpr const char* kPart = ".part";
+// That no task needs: two runs may take turns.
+constexpr std::size_t kSnapshotsKept = 2;
 
 std::string extension_of(ObjectKind kind) {
   return "." + std::string(name_of(kind));
@@ -32,6 +34,10 @@ std::optional<Hash> hash_of_name(const fs::path& file) {
 CachedShard cached_shard(const Hash& hash, const fs::directory_entry& file) {
   return {hash, file.file_size(),
           file.last_write_time().time_since_epoch().count()};
+}
+
+bool is_newer(const CachedShard& a, const CachedShard& b) {
+  return a.used > b.used;
 }
 
 }  // namespace
@@ -76,6 +82,15 @@ void ObjectCache::adopt(const ObjectRef& object) const {
   sync_folder(folder_);
 }
 
+void ObjectCache::put(const ObjectRef& object, const ByteParts& bytes) const {
+  const fs::path whole = part(object);
+  {
+    FileDescriptor file = open_file(whole, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (ByteView piece : bytes.parts()) write_all(file.get(), piece, whole);
+  }
+  adopt(object);
+}
+
 void ObjectCache::touch(const ObjectRef& object) const {
   std::error_code ignored;  // a file system without times costs only order
   fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
@@ -93,10 +108,7 @@ std::vector<Hash> ObjectCache::shards(std::size_t most) const {
   } catch (const fs::filesystem_error&) {
     return {};  // one has just gone, or the folder: for once, say nothing
   }
-  std::sort(found.begin(), found.end(),
-            [](const CachedShard& a, const CachedShard& b) {
-              return a.used > b.used;
-            });
+  std::sort(found.begin(), found.end(), is_newer);
   if (found.size() > most) found.resize(most);
   std::vector<Hash> hashes;
   hashes.reserve(found.size());
@@ -105,21 +117,36 @@ std::vector<Hash> ObjectCache::shards(std::size_t most) const {
 }
 
 void ObjectCache::prune(const std::set<Hash>& needed,
-                        std::uint64_t shard_limit_bytes) const {
+                        std::uint64_t limit_bytes) const {
   std::vector<fs::path> gone;
   std::vector<CachedShard> shards;
+  std::vector<CachedShard> snapshots;
   for (const auto& entry : fs::directory_iterator(folder_)) {
     std::optional<Hash> hash = hash_of_name(entry.path());
     if (!hash) continue;
     if (entry.path().extension() == extension_of(ObjectKind::shard)) {
       shards.push_back(cached_shard(*hash, entry));
+    } else if (entry.path().extension() == extension_of(ObjectKind::snapshot)) {
+      if (!needed.contains(*hash)) {
+        snapshots.push_back(cached_shard(*hash, entry));
+      }
     } else if (!needed.contains(*hash)) {
       gone.push_back(entry.path());
     }
   }
-  for (const Hash& hash :
-       superfluous(std::move(shards), needed, shard_limit_bytes)) {
+  std::uint64_t room = limit_bytes;
+  std::uint64_t shard_bytes = 0;
+  for (const CachedShard& shard : shards) shard_bytes += shard.size;
+  for (const Hash& hash : superfluous(std::move(shards), needed, room)) {
     gone.push_back(path({ObjectKind::shard, hash, 0}));
+  }
+  room -= std::min(room, shard_bytes);
+  std::sort(snapshots.begin(), snapshots.end(), is_newer);
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const bool stays =
+        i == 0 || (i < kSnapshotsKept && snapshots[i].size <= room);
+    if (stays) continue;
+    gone.push_back(path({ObjectKind::snapshot, snapshots[i].hash, 0}));
   }
   for (const fs::path& file : gone) fs::remove(file);
 }

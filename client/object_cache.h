@@ -3,8 +3,9 @@
 // more than it helps, and names carry the kind: "HASH.shard".
 //
 // Shards stay after use (the server prefers hosts that have them), up to a
-// limit, least recently used first to go; units and snapshots go with the last
-// task that needs them.
+// limit, least recently used first to go. So does the last snapshot, from which
+// a change may lead to the next one, and the one before it where the limit has
+// room for it. The others go with the last task that needs them.
 #pragma once
 
 #include <set>
@@ -13,6 +14,7 @@
 #include "base/crypto.h"
 #include "base/file.h"
 #include "workunits/assignment.h"
+#include "workunits/byte_parts.h"
 
 namespace quorate::client {
 
@@ -34,14 +36,16 @@ class ObjectCache {
   fs::path part(const ObjectRef& object) const;
   // Takes over a whole and verified part; durable on return. Throws io.
   void adopt(const ObjectRef& object) const;
+  // Puts an object there that was made here, from bytes that have its hash;
+  // durable on return. Throws io.
+  void put(const ObjectRef& object, const ByteParts& bytes) const;
   // Marks an object as used now.
   void touch(const ObjectRef& object) const;
   // The shards that are here, the last used first; at most so many. None if the
   // folder cannot be read.
   std::vector<Hash> shards(std::size_t most) const;
   // Removes what is not needed, as the head of this file says.
-  void prune(const std::set<Hash>& needed,
-             std::uint64_t shard_limit_bytes) const;
+  void prune(const std::set<Hash>& needed, std::uint64_t limit_bytes) const;
 
  private:
   fs::path folder_;

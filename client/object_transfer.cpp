@@ -1,11 +1,11 @@
 #include "client/object_transfer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "client/settings.h"
+#include "protocol/transfer/download.h"
+#include "protocol/transfer/refusal.h"
 
 namespace quorate::client {
 namespace {
@@ -16,100 +16,6 @@ constexpr int kMostUploadStarts = 5;
 std::string describe(const ObjectRef& object) {
   return fmt::format("download {} {}", name_of(object.kind),
                      object.hash.hex().substr(0, 16));
-}
-
-// A part on disk: what is there is hashed, what comes is appended.
-class PartFile {
- public:
-  PartFile(const fs::path& path, std::uint64_t most)
-      : path_(path), file_(open_file(path, O_RDWR | O_CREAT, 0600)) {
-    MappedFile there(path);
-    if (there.bytes().size() > most) {
-      restart();
-      return;
-    }
-    hash_.update(there.bytes());
-    size_ = there.bytes().size();
-    if (::lseek(file_.get(), 0, SEEK_END) < 0) {
-      throw_errno("seek " + path.string());
-    }
-  }
-
-  std::uint64_t size() const { return size_; }
-
-  void append(ByteView bytes) {
-    write_all(file_.get(), bytes, path_);
-    hash_.update(bytes);
-    size_ += bytes.size();
-  }
-
-  void restart() {
-    if (::ftruncate(file_.get(), 0) != 0 ||
-        ::lseek(file_.get(), 0, SEEK_SET) < 0) {
-      throw_errno("truncate " + path_.string());
-    }
-    hash_.finish();
-    size_ = 0;
-  }
-
-  Hash finish() { return hash_.finish(); }
-
- private:
-  fs::path path_;
-  FileDescriptor file_;
-  Sha256 hash_;
-  std::uint64_t size_ = 0;
-};
-
-void expect_room(const ObjectRef& object, const fs::path& part) {
-  std::uint64_t room = free_space(part.parent_path());
-  if (room < object.size || room - object.size < kDiskReserveBytes) {
-    throw Error(ErrorKind::io,
-                little_disk_text(part.parent_path(), room, object.size));
-  }
-}
-
-// One request for what is missing.
-void fetch_rest(ProjectApi& api, const ObjectRef& object, PartFile& part) {
-  HttpRequest request;
-  request.path = "/v1/objects/" + object.hash.hex();
-  request.from = part.size();
-  bool is_first_piece = true;
-  request.sink = [&](const HttpReply& head, ByteView piece) {
-    // A server that ignores the range, or gives another, starts from 0.
-    if (is_first_piece && head.first_byte != part.size()) {
-      part.restart();
-      if (head.first_byte != 0) {
-        throw Error(ErrorKind::unavailable,
-                    describe(object) + ": the server sent another range");
-      }
-    }
-    is_first_piece = false;
-    if (piece.size() > object.size - part.size()) {
-      throw Error(ErrorKind::corrupt,
-                  fmt::format("{}: the server sends more than its {} bytes",
-                              describe(object), object.size));
-    }
-    part.append(piece);
-  };
-  HttpReply reply = api.exchange(std::move(request));
-  if (reply.status == 416) {
-    part.restart();
-    throw Error(ErrorKind::unavailable,
-                describe(object) + ": the server refused to resume it");
-  }
-  if (reply.status == 404 || reply.status == 410) {
-    throw Error(ErrorKind::corrupt,
-                describe(object) + ": the server does not have it");
-  }
-  if (reply.status != 200 && reply.status != 206) {
-    throw_refusal(reply, describe(object));
-  }
-  if (part.size() < object.size) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("{}: ended after {} of {} bytes", describe(object),
-                            part.size(), object.size));
-  }
 }
 
 HttpRequest update_request(HttpMethod method, ResultId result) {
@@ -145,21 +51,22 @@ std::string little_disk_text(const fs::path& folder, std::uint64_t room,
       kDiskReserveBytes / kMega);
 }
 
+void expect_room(const ObjectRef& object, const fs::path& part) {
+  std::uint64_t room = free_space(part.parent_path());
+  if (room < object.size || room - object.size < kDiskReserveBytes) {
+    throw Error(ErrorKind::io,
+                little_disk_text(part.parent_path(), room, object.size));
+  }
+}
+
 void download_object(ProjectApi& api, const ObjectRef& object,
                      const fs::path& part) {
   expect_room(object, part);
-  try {
-    PartFile file(part, object.size);
-    if (file.size() < object.size) fetch_rest(api, object, file);
-    if (Hash found = file.finish(); found != object.hash) {
-      throw Error(ErrorKind::corrupt,
-                  fmt::format("{}: its bytes have the hash {}",
-                              describe(object), found.hex()));
-    }
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::corrupt) fs::remove(part);
-    throw;
-  }
+  download(
+      [&api](HttpRequest request) { return api.exchange(std::move(request)); },
+      {"/v1/objects/" + object.hash.hex(), object.hash, object.size,
+       describe(object)},
+      part);
 }
 
 UploadAnswer upload_update(ProjectApi& api, ResultId result, ByteView payload,

@@ -15,6 +15,10 @@ namespace quorate::client {
 void download_object(ProjectApi& api, const ObjectRef& object,
                      const fs::path& part);
 
+// Throws io if the disk of `part` has no room for the object and what is to be
+// left free.
+void expect_room(const ObjectRef& object, const fs::path& part);
+
 // What is said when `room` bytes of a disk are too few for `needed` more.
 std::string little_disk_text(const fs::path& folder, std::uint64_t room,
                              std::uint64_t needed);

@@ -4,11 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "protocol/transfer/statement.h"
 
 namespace quorate::client {
 namespace {
-
-constexpr std::size_t kMostStatementBytes = 64 * 1024;
 
 Bytes bytes_of_hex(const std::string& text) {
   Bytes bytes(text.size() / 2);
@@ -19,18 +18,9 @@ Bytes bytes_of_hex(const std::string& text) {
 }  // namespace
 
 Project open_statement(Bytes sealed) {
-  if (sealed.size() <= kSealBytes || sealed.size() > kMostStatementBytes) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("project statement: {} bytes are no sealed "
-                            "statement: is this the address of a project?",
-                            sealed.size()));
-  }
-  ByteView payload = ByteView(sealed).first(sealed.size() - kSealBytes);
   Project project;
-  project.statement = protocol::parse_project_statement(payload);
+  project.statement = quorate::open_statement(sealed);
   project.id = project_id_of(project.statement.key);
-  open_sealed(sealed, SealKind::project, project.id, project.statement.key,
-              "project statement");
   project.sealed = std::move(sealed);
   return project;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "protocol/transfer/refusal.h"
 
 namespace quorate::client {
 namespace {
@@ -15,38 +16,6 @@ constexpr Seconds kRequestTime{20};
 
 constexpr const char* kJson = "application/json";
 constexpr const char* kBinary = "application/octet-stream";
-
-bool is_temporary(int status) {
-  return status >= 500 || status == 408 || status == 429;
-}
-
-struct Refusal {
-  ErrorKind kind = ErrorKind::denied;
-  std::string message;
-  Seconds retry_after{0};
-};
-
-// Of a body that is no ErrorReply the status is left.
-Refusal read_refusal(const HttpReply& reply) {
-  Refusal refusal;
-  refusal.retry_after = reply.retry_after;
-  refusal.message = fmt::format("HTTP status {}", reply.status);
-  if (reply.body.empty() || reply.body.front() != '{') return refusal;
-  try {
-    protocol::ErrorReply error =
-        protocol::parse_error_reply(as_bytes(reply.body));
-    for (ErrorKind kind :
-         {ErrorKind::unavailable, ErrorKind::corrupt, ErrorKind::denied,
-          ErrorKind::unsupported, ErrorKind::usage}) {
-      if (error.kind == name_of(kind)) refusal.kind = kind;
-    }
-    refusal.message = std::move(error.message);
-    refusal.retry_after = std::max(refusal.retry_after, error.retry_after);
-  } catch (const Error&) {
-    // The status says enough.
-  }
-  return refusal;
-}
 
 // A network's login page, a proxy, another server. The project answers with a
 // JSON object, but for HEAD, what goes to a sink (and is checked by its hash),
@@ -59,14 +28,6 @@ bool is_foreign(const HttpRequest& request, const HttpReply& reply) {
 }
 
 }  // namespace
-
-void throw_refusal(const HttpReply& reply, const std::string& tried) {
-  Refusal refusal = read_refusal(reply);
-  ErrorKind kind =
-      is_temporary(reply.status) ? ErrorKind::unavailable : refusal.kind;
-  throw Error(kind,
-              fmt::format("{}: the server says: {}", tried, refusal.message));
-}
 
 HttpReply ProjectApi::send(const HttpRequest& request) {
   asked_delay_ = Seconds(0);
@@ -237,16 +198,6 @@ ReportAnswer ProjectApi::report(ResultId result, const SignedHeader& header,
       protocol::parse_report_reply(as_bytes(reply.body));
   if (parsed.accepted) return {Kind::accepted, ""};
   return {Kind::rejected, parsed.reason};
-}
-
-Bytes fetch_statement(Transfer& transfer) {
-  HttpRequest request;
-  request.path = "/v1/project";
-  request.timeout = kRequestTime;
-  HttpReply reply = transfer.send(request, {});
-  if (reply.status != 200) throw_refusal(reply, "fetch the project statement");
-  ByteView bytes = as_bytes(reply.body);
-  return Bytes(bytes.begin(), bytes.end());
 }
 
 }  // namespace quorate::client

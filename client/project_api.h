@@ -11,8 +11,8 @@
 #include <string>
 
 #include "client/session.h"
-#include "client/transfer.h"
 #include "protocol/native/messages.h"
+#include "protocol/transfer/transfer.h"
 #include "workunits/workunit.h"
 
 namespace quorate::client {
@@ -80,12 +80,5 @@ class ProjectApi {
   std::string last_session_;
   Seconds asked_delay_{0};
 };
-
-// Throws what a reply of status 300 or more means. tried: "report result 7".
-[[noreturn]] void throw_refusal(const HttpReply& reply,
-                                const std::string& tried);
-
-// The sealed project statement; before there is a session. Throws as above.
-Bytes fetch_statement(Transfer& transfer);
 
 }  // namespace quorate::client

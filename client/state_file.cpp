@@ -63,12 +63,19 @@ Json to_json(const Task& task) {
                        {"hash", object.hash.hex()},
                        {"size", object.size}});
   }
+  Json deltas = Json::array();
+  for (const SnapshotStep& step : task.assignment.deltas) {
+    deltas.push_back({{"from", step.from.hex()},
+                      {"hash", step.delta.hash.hex()},
+                      {"size", step.delta.size}});
+  }
   return {{"result", task.id()},
           {"state", name_of(kept_state(task))},
           {"nonce", task.assignment.nonce.hex()},
           {"lease", task.assignment.lease.count()},
           {"upload", task.assignment.upload ? 1 : 0},
           {"objects", std::move(objects)},
+          {"deltas", std::move(deltas)},
           {"failure", task.failure},
           {"reported", task.reported}};
 }
@@ -77,6 +84,13 @@ ObjectRef read_object(const nlohmann::json& json) {
   JsonFields fields(json, "object");
   return {parse_object_kind(fields.text("kind", kMaxName)),
           fields.fixed_bytes<Hash>("hash"), fields.integer("size")};
+}
+
+SnapshotStep read_delta(const nlohmann::json& json) {
+  JsonFields fields(json, "delta");
+  return {fields.fixed_bytes<Hash>("from"),
+          {ObjectKind::delta, fields.fixed_bytes<Hash>("hash"),
+           fields.integer("size")}};
 }
 
 Task read_task(const nlohmann::json& json) {
@@ -91,6 +105,11 @@ Task read_task(const nlohmann::json& json) {
   }
   for (const nlohmann::json& object : fields.array("objects")) {
     task.assignment.objects.push_back(read_object(object));
+  }
+  if (fields.has("deltas")) {
+    for (const nlohmann::json& delta : fields.array("deltas")) {
+      task.assignment.deltas.push_back(read_delta(delta));
+    }
   }
   task.state = parse_task_state(fields.text("state", kMaxName));
   task.failure = fields.text("failure", kMaxStateBytes);

@@ -6,7 +6,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-known=(server store boinc transfer kernels training learning attacks codecs)
+known=(server simulator store boinc transfer kernels training learning attacks
+       codecs assimilator)
 if [[ ${1:-} == --json ]]; then
   QUORATE_BENCH_JSON=$(realpath -m "${2:?usage: --json FILE}")
   export QUORATE_BENCH_JSON

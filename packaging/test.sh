@@ -92,8 +92,8 @@ check_format() {
 # The scripts, those that take a minute or more first: none of them is then the
 # last one that the others' processors wait for.
 end_to_end_scripts() {
-  local slow=(update_rules hard_faults boinc boinc_swarm locality falsifiers
-    revocation audit fault_campaign stock_boinc trust)
+  local slow=(update_rules hard_faults boinc boinc_swarm fashion_rules locality
+    falsifiers revocation audit fault_campaign stock_boinc trust)
   printf 'tests/pipeline/%s_test.py\n' "${slow[@]}"
   printf '%s\n' tests/pipeline/*_test.py
 }

@@ -22,6 +22,8 @@ inline constexpr std::size_t kMaxReason = 1024;
 inline constexpr std::size_t kMaxHolding = 256;
 inline constexpr std::size_t kMaxAssignments = 64;
 inline constexpr std::size_t kMaxObjects = 8;
+// Versions that a host may be behind: more would soon be the whole snapshot.
+inline constexpr std::size_t kMaxDeltas = 8;
 // A host that waits for work is remembered with what it said.
 inline constexpr std::size_t kMaxShards = 256;
 

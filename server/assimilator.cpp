@@ -27,6 +27,7 @@ void Assimilator::pass(TrainingRun& training) {
   if (training.is_damaged || training.is_revising) return;
   try {
     take(training);
+    mix_peers(training);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
     pause_for_damage(training, error.what());
@@ -61,7 +62,7 @@ std::size_t Assimilator::count_in(const TrainingRun& training,
 
 void Assimilator::take_one_by_one(TrainingRun& training) {
   for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
-    assimilate(training, *live, true);
+    assimilate(training, *live, read_update(*live), true);
     transitioner_.pass(live->unit.id);
     // Its replica is free for the next unit.
     if (training.rule->replicas() != 0) scheduler_.wake();
@@ -77,6 +78,15 @@ std::vector<LiveUnit*> Assimilator::open_units_of_round(
   return open;
 }
 
+// Asked after every result: the first of a million answers it.
+bool Assimilator::has_open_units_of_round(const TrainingRun& training) const {
+  const std::set<WorkunitId>& open =
+      state_.feeder.units_in(training.run.key, WorkunitState::open);
+  return std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
+    return state_.feeder.find(id)->unit.round == training.cursor.round;
+  });
+}
+
 void Assimilator::take_round(TrainingRun& training) {
   if (!is_round_complete(training)) return;
   std::vector<LiveUnit*> validated =
@@ -86,9 +96,12 @@ void Assimilator::take_round(TrainingRun& training) {
               return a->unit.unit_index < b->unit.unit_index;
             });
   // A round is taken whole: damage must show before its first update is in.
-  for (LiveUnit* live : validated) read_update(*live);
-  for (LiveUnit* live : validated) {
-    assimilate(training, *live, live == validated.back());
+  std::vector<ParameterValues> updates;
+  updates.reserve(validated.size());
+  for (LiveUnit* live : validated) updates.push_back(read_update(*live));
+  for (std::size_t i = 0; i < validated.size(); ++i) {
+    const bool is_last = i + 1 == validated.size();
+    assimilate(training, *validated[i], std::move(updates[i]), is_last);
   }
   std::vector<LiveUnit*> open = open_units_of_round(training);
   open_next_round(training);
@@ -106,7 +119,7 @@ bool Assimilator::is_round_complete(TrainingRun& training) {
                        all_made ? cursor.round_made : cursor.round_units);
   if (count_in(training, WorkunitState::validated) >= enough) return true;
   // Units that failed can leave a round with fewer than it wants.
-  return all_made && open_units_of_round(training).empty();
+  return all_made && !has_open_units_of_round(training);
 }
 
 void Assimilator::open_next_round(TrainingRun& training) {
@@ -119,7 +132,7 @@ void Assimilator::open_next_round(TrainingRun& training) {
 }
 
 void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
-                             bool makes_version) {
+                             ParameterValues update, bool makes_version) {
   const Result& canonical = *live.find(live.unit.canonical_result);
   ResultAssimilated entry;
   entry.version_before = training.model.version();
@@ -139,34 +152,41 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
       {.version = entry.version_before,
        .base_version = entry.base_version,
        .epoch = live.unit.epoch + 1,
-       .steps = live.task.range.steps,
-       .learning_rate = live.task.optimizer.learning_rate,
-       .replica = live.task.replica.value_or(0),
+       .steps = live.task->range.steps,
+       .learning_rate = live.task->optimizer.learning_rate,
+       .replica = live.task->replica.value_or(0),
        .seed = training.run.seed,
        .state = &training.model.rule_state()});
 
-  std::vector<float> base;
+  ParameterValues base;
   if (!training.rule->in_rounds()) {
     base = read_base(live);
   }
-  training.model.apply(entry, *training.rule, base, read_update(live));
+  training.model.apply(entry, *training.rule, base.all(), std::move(update));
   append(training, std::move(entry));
   live.unit.state = WorkunitState::assimilated;
   state_.feeder.save(live);
 }
 
-std::vector<float> Assimilator::read_base(const LiveUnit& live) const {
+ParameterValues Assimilator::read_base(const LiveUnit& live) {
   const Hash& hash = live.unit.snapshot;
-  return read_parameters(
-      live.task.model, state_.objects.read(hash),
-      fmt::format("snapshot {} of unit {}", hash.hex(), live.unit.unit_index));
+  const std::string what =
+      fmt::format("snapshot {} of unit {}", hash.hex(), live.unit.unit_index);
+  if (const auto small = recent_.read_small(hash)) {
+    return read_parameters(live.task->model, *small, what);
+  }
+  return map_parameters(live.task->model, state_.objects.map_checked(hash),
+                        what);
 }
 
-std::vector<float> Assimilator::read_update(LiveUnit& live) const {
+ParameterValues Assimilator::read_update(LiveUnit& live) {
   const Hash& hash = live.find(live.unit.canonical_result)->update;
-  return decode_update(
-      live.task, state_.objects.read(hash),
-      fmt::format("update {} of unit {}", hash.hex(), live.unit.unit_index));
+  const std::string what =
+      fmt::format("update {} of unit {}", hash.hex(), live.unit.unit_index);
+  if (const auto small = recent_.read_small(hash)) {
+    return decode_update(*live.task, *small, what);
+  }
+  return map_update(*live.task, state_.objects.map_checked(hash), what);
 }
 
 void Assimilator::append(TrainingRun& training, LedgerBody body) {
@@ -174,8 +194,8 @@ void Assimilator::append(TrainingRun& training, LedgerBody body) {
   entry.seq = training.next_seq;
   entry.previous = training.last_hash;
   entry.body = std::move(body);
-  LedgerRecord record = make_record(entry, state_.keys.id, state_.keys.project);
-  state_.store.append_ledger(training.run.key, {&record, 1});
+  const LedgerRecord record = state_.notary->record(entry);
+  state_.store.append_ledger(training.run.key, entry, record);
   training.next_seq = entry.seq + 1;
   training.last_hash = record.hash;
 }
@@ -240,7 +260,7 @@ void Assimilator::revoke(TrainingRun& training, Revoked entry,
   entry.version_before = training.model.version();
   entry.version_after = entry.version_before + 1;
   entry.parameters =
-      sha256(write_parameters(training.run.model, rebuilt.parameters()));
+      parameter_parts(training.run.model, rebuilt.parameters()).hash();
   rebuilt.revoke(entry);
   training.model = std::move(rebuilt);
   append(training, std::move(entry));
@@ -249,7 +269,31 @@ void Assimilator::revoke(TrainingRun& training, Revoked entry,
   publish(training);
 }
 
+namespace {
+
+// Results on any version, each for the model itself: such rules take each
+// other's units.
+bool takes_any_unit(const UpdateRule& rule) {
+  return !rule.in_rounds() && rule.replicas() == 0;
+}
+
+}  // namespace
+
+void Assimilator::change(TrainingRun& training, Run run,
+                         std::unique_ptr<UpdateRule> rule) {
+  if (!takes_any_unit(*training.rule) || !takes_any_unit(*rule)) {
+    for (LiveUnit* live : live_units(training)) transitioner_.close(*live);
+    open_next_round(training);
+  }
+  training.run = std::move(run);
+  training.rule = std::move(rule);
+  state_.store.update_run(training.run);
+  // Whoever loads the run goes on from here, with this rule.
+  publish(training);
+}
+
 void Assimilator::end(TrainingRun& training, RunState state) {
+  training.from_peers.clear();
   for (LiveUnit* live : live_units(training)) {
     WorkunitId id = live->unit.id;
     transitioner_.cancel(*live);
@@ -283,9 +327,11 @@ void Assimilator::publish(TrainingRun& training) {
   entry.version = training.model.version();
   entry.parameters = training.snapshot(state_.objects);
   entry.published = state_.objects.put(
-      write_parameters(training.run.model, training.model.published()));
-  Bytes rule_state = write_rule_state(training.model.rule_state());
-  if (!rule_state.empty()) entry.rule_state = state_.objects.put(rule_state);
+      parameter_parts(training.run.model, training.model.published()));
+  if (!training.model.rule_state().empty()) {
+    entry.rule_state =
+        state_.objects.put(rule_state_parts(training.model.rule_state()));
+  }
   append(training, entry);
   training.published_version = entry.version;
   training.published_at = state_.clock.now();

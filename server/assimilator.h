@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "server/project_state.h"
+#include "server/recent_objects.h"
 #include "server/scheduler.h"
 #include "server/transitioner.h"
 
@@ -30,6 +31,7 @@ class Assimilator {
         scheduler_(scheduler),
         transitioner_(transitioner),
         writer_(writer),
+        recent_(state.objects),
         evaluate_(std::move(evaluate)) {}
 
   // Takes in whatever of the run is ready; closes its round, ends it when all
@@ -45,6 +47,9 @@ class Assimilator {
   // Goes on from the model that is left without these results: `entry` names
   // them, their host and the reason. What is under way is cancelled.
   void revoke(TrainingRun& training, Revoked entry, ModelState rebuilt);
+  // Goes on with other settings and their rule; units under way that it cannot
+  // take are cancelled.
+  void change(TrainingRun& training, Run run, std::unique_ptr<UpdateRule> rule);
   // Asks again for the evaluation of the last published version of each run,
   // if it has none.
   void resume_evaluations();
@@ -54,18 +59,25 @@ class Assimilator {
                                   WorkunitState state);
   std::size_t count_in(const TrainingRun& training, WorkunitState state) const;
   std::vector<LiveUnit*> open_units_of_round(const TrainingRun& training);
+  bool has_open_units_of_round(const TrainingRun& training) const;
   // These throw corrupt before they change anything.
   void take(TrainingRun& training);
   void take_one_by_one(TrainingRun& training);
   void take_round(TrainingRun& training);
   bool is_round_complete(TrainingRun& training);
   void open_next_round(TrainingRun& training);
-  void assimilate(TrainingRun& training, LiveUnit& live, bool makes_version);
-  std::vector<float> read_base(const LiveUnit& live) const;
-  std::vector<float> read_update(LiveUnit& live) const;
+  void assimilate(TrainingRun& training, LiveUnit& live, ParameterValues update,
+                  bool makes_version);
+  ParameterValues read_base(const LiveUnit& live);
+  ParameterValues read_update(LiveUnit& live);
   void pause_if_diverged(TrainingRun& training);
   void pause_for_damage(TrainingRun& training, const std::string& what);
   void pause(TrainingRun& training, const std::string& why);
+  // Peers' models that wait, unless this is not the moment.
+  void mix_peers(TrainingRun& training);
+  static bool may_mix(const TrainingRun& training);
+  // Not if it has gone, or is damaged, since it was fetched.
+  void mix(TrainingRun& training, const PeerModel& model);
   void finish_if_done(TrainingRun& training);
   void publish_if_due(TrainingRun& training);
   void publish(TrainingRun& training);
@@ -77,6 +89,7 @@ class Assimilator {
   Scheduler& scheduler_;
   Transitioner& transitioner_;
   Writer& writer_;
+  RecentObjects recent_;
   Evaluate evaluate_;
 };
 

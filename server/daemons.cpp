@@ -1,11 +1,10 @@
 #include "server/daemons.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "server/compute_request.h"
 #include "server/evaluations.h"
 #include "server/sealed_tasks.h"
 
@@ -14,22 +13,6 @@ namespace {
 
 // How late a lease or a waiting host may be noticed.
 constexpr Seconds kTick{0.1};
-
-ResultHeader house_header(const OpenResult& open,
-                          const protocol::ComputeDone& done,
-                          const std::string& device, ByteView update) {
-  ResultHeader header;
-  header.result_id = static_cast<std::uint64_t>(open.id);
-  header.nonce = open.nonce;
-  header.workunit = open.workunit;
-  header.host = open.host_key;
-  header.claim = done.claim;
-  header.device = device;
-  header.arithmetic = kArithmeticVersion;
-  header.proof =
-      update_proof(open.nonce, open.host_key, update, done.claim.digests);
-  return header;
-}
 
 void remove_files(const protocol::ComputeRequest& request) {
   for (const std::string& path :
@@ -54,6 +37,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
       reviser(state, writer, assimilator,
               [this](Job job) { post(std::move(job)); }),
       file_deleter(state, writer, uploads),
+      gossip(state, [this](Job job) { post(std::move(job)); }),
       state_(state),
       writer_(writer),
       roles_(roles) {
@@ -102,6 +86,7 @@ void Daemons::start() {
   }
   if (roles_.validator && roles_.assimilator) reviser.start();
   if (roles_.assimilator) file_deleter.start();
+  if (roles_.assimilator) gossip.start();
   post([this] {
     state_.is_served = true;
     if (roles_.validator) transitioner.pass_all();
@@ -113,6 +98,7 @@ void Daemons::start() {
 void Daemons::stop() {
   reviser.stop();
   file_deleter.stop();
+  gossip.stop();
   if (house_) house_->stop();
 }
 
@@ -127,6 +113,7 @@ void Daemons::settle() {
   if (roles_.assimilator) assimilator.pass_all();
   reviser.pass();
   file_deleter.pass();
+  gossip.pass();
   if (roles_.scheduler) scheduler.serve_waiting();
   state_.trust.flush();
   state_.hosts.flush();
@@ -185,31 +172,18 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
   if (!assignment) return std::nullopt;
   HouseUnit unit;
   unit.result = assignment->result;
-  unit.request.job = job;
-  unit.request.project = state_.keys.id;
-  unit.request.project_key = state_.keys.project.public_key();
-  unit.request.workunit = state_.objects.temporary_path("house").string();
-  unit.request.snapshot =
-      state_.objects.path(assignment->objects.at(1).hash).string();
-  unit.request.shard =
-      state_.objects.path(assignment->objects.at(2).hash).string();
-  unit.request.update = state_.objects.temporary_path("house").string();
-  unit.request.checkpoint = unit.request.update + ".checkpoint";
   try {
-    write_task(assignment->objects.at(0).hash, unit.request.workunit);
+    const Hash& object = assignment->objects.at(0).hash;
+    Bytes sealed;
+    writer_.run(
+        [&] { sealed = sealed_task_of(state_.store, state_.objects, object); });
+    unit.request = compute_request(state_.objects, state_.keys, sealed, object);
+    unit.request.job = job;
   } catch (const std::exception& error) {
     house_failed(unit, error.what());
     throw;
   }
   return unit;
-}
-
-void Daemons::write_task(const Hash& object, const fs::path& path) {
-  Bytes sealed;
-  writer_.run(
-      [&] { sealed = sealed_task_of(state_.store, state_.objects, object); });
-  FileDescriptor file = open_file(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-  write_all(file.get(), sealed, path);
 }
 
 void Daemons::house_failed(const HouseUnit& unit, const std::string& why) {
@@ -232,9 +206,9 @@ void Daemons::house_computed(const HouseUnit& unit,
     open->uploaded_bytes = update.size();
   }
   remove_files(unit.request);
-  ResultHeader header = house_header(*open, done, device, update);
   ScreenedReport report = reports.screen(
-      *open, sign_header(header, state_.keys.id, state_.keys.house));
+      *open, sign_claim(header_of(*open, device), done.claim, update,
+                        state_.keys.id, state_.keys.house));
   post([this, result = unit.result, device, report = std::move(report)] {
     Host& house = *state_.hosts.host(state_.house_host);
     if (house.device != device) {

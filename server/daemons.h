@@ -8,6 +8,7 @@
 #include "server/assimilator.h"
 #include "server/file_deleter.h"
 #include "server/house_workers.h"
+#include "server/peers/peer_gossip.h"
 #include "server/reports.h"
 #include "server/reviser.h"
 #include "server/roles.h"
@@ -41,6 +42,7 @@ class Daemons {
   Reports reports;
   Reviser reviser;
   FileDeleter file_deleter;
+  PeerGossip gossip;
 
  private:
   void tick();
@@ -49,7 +51,6 @@ class Daemons {
   void store_evaluation(const EvaluationOrder& order,
                         const protocol::EvaluateDone& done);
   std::optional<HouseUnit> next_house_unit();
-  void write_task(const Hash& object, const fs::path& path);
   void house_failed(const HouseUnit& unit, const std::string& why);
   void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,
                       const std::string& device);

@@ -22,7 +22,7 @@ OpenResult open_result(const LiveUnit& live, const Result& result,
   open.nonce = result.nonce;
   open.workunit = live.unit.object;
   open.is_witness = result.is_witness;
-  open.task = std::make_shared<const TrainingTask>(live.task);
+  open.task = live.task;
   return open;
 }
 
@@ -36,7 +36,8 @@ void Feeder::load(RunKey run, const ObjectReader& objects) {
   for (Workunit& unit : store_.live_workunits()) {
     if (unit.run != run) continue;
     Bytes sealed = sealed_task_of(store_, objects, unit.object);
-    TrainingTask task = task_in(sealed, unit.object);
+    auto task =
+        std::make_shared<const TrainingTask>(task_in(sealed, unit.object));
     live.push_back({std::move(unit), std::move(task), sealed.size(), {}});
   }
   std::vector<WorkunitId> ids;
@@ -46,8 +47,10 @@ void Feeder::load(RunKey run, const ObjectReader& objects) {
     units_.emplace(one.unit.id, std::move(one));
   }
   for (Result& result : store_.results_of(ids)) {
+    LiveUnit& unit = units_.at(result.workunit);
+    unit_of_[result.id] = &unit;
     index(result);
-    units_.at(result.workunit).results.push_back(std::move(result));
+    unit.results.push_back(std::move(result));
   }
 }
 
@@ -58,7 +61,7 @@ LiveUnit* Feeder::find(WorkunitId id) {
 
 LiveUnit* Feeder::find_by_result(ResultId id) {
   auto found = unit_of_.find(id);
-  return found == unit_of_.end() ? nullptr : find(found->second);
+  return found == unit_of_.end() ? nullptr : found->second;
 }
 
 const std::set<WorkunitId>& Feeder::units_in(RunKey run,
@@ -81,7 +84,10 @@ LiveUnit& Feeder::add_unit(Workunit unit, TrainingTask task, Bytes sealed) {
   SealedTask row{id, std::move(sealed)};
   store_.insert_sealed_tasks({&row, 1});
   index(unit);
-  LiveUnit live{std::move(unit), std::move(task), sealed_bytes, {}};
+  LiveUnit live{std::move(unit),
+                std::make_shared<const TrainingTask>(std::move(task)),
+                sealed_bytes,
+                {}};
   return units_.emplace(id, std::move(live)).first->second;
 }
 
@@ -93,6 +99,7 @@ std::vector<ResultId> Feeder::add_results(LiveUnit& live, std::size_t count) {
   std::vector<ResultId> ids = store_.insert_results(fresh);
   for (std::size_t i = 0; i < count; ++i) {
     fresh[i].id = ids[i];
+    unit_of_[ids[i]] = &live;
     index(fresh[i]);
     live.results.push_back(fresh[i]);
   }
@@ -134,7 +141,6 @@ void Feeder::unindex(const Workunit& unit) {
 }
 
 void Feeder::index(const Result& result) {
-  unit_of_[result.id] = result.workunit;
   if (result.server_state == ServerState::unsent) unsent_.insert(result.id);
   if (result.server_state == ServerState::in_progress) {
     in_progress_[result.host].insert(result.id);
@@ -146,7 +152,9 @@ void Feeder::unindex(const Result& result) {
   unsent_.erase(result.id);
   auto holder = holder_.find(result.id);
   if (holder == holder_.end()) return;
-  in_progress_[holder->second].erase(result.id);
+  auto held = in_progress_.find(holder->second);
+  held->second.erase(result.id);
+  if (held->second.empty()) in_progress_.erase(held);
   holder_.erase(holder);
 }
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "server/open_results.h"
@@ -18,7 +20,7 @@ namespace quorate {
 
 struct LiveUnit {
   Workunit unit;
-  TrainingTask task;
+  std::shared_ptr<const TrainingTask> task;
   std::uint64_t sealed_bytes = 0;  // what the sealed task takes
   std::vector<Result> results;     // in order of id
 
@@ -74,11 +76,12 @@ class Feeder {
   Store& store_;
   std::map<WorkunitId, LiveUnit> units_;
   std::map<std::pair<RunKey, WorkunitState>, std::set<WorkunitId>> by_state_;
-  std::map<WorkunitId, WorkunitState> state_of_;  // as by_state_ has it
-  std::map<ResultId, WorkunitId> unit_of_;
+  // As by_state_ has it.
+  std::unordered_map<WorkunitId, WorkunitState> state_of_;
+  std::unordered_map<ResultId, LiveUnit*> unit_of_;
   std::set<ResultId> unsent_;
-  std::map<HostId, std::set<ResultId>> in_progress_;
-  std::map<ResultId, HostId> holder_;
+  std::unordered_map<HostId, std::set<ResultId>> in_progress_;
+  std::unordered_map<ResultId, HostId> holder_;
 };
 
 }  // namespace quorate

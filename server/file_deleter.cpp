@@ -40,6 +40,9 @@ std::vector<Hash> take_old_snapshots(const ProjectState& state,
   for (const auto& [id, live] : state.feeder.units()) {
     needed.insert(live.unit.snapshot);
   }
+  for (const SnapshotStep& step : training.deltas) {
+    needed.insert(step.delta.hash);
+  }
   std::vector<Hash> old;
   std::erase_if(training.own_snapshots, [&](const Hash& hash) {
     if (needed.contains(hash)) return false;
@@ -166,6 +169,14 @@ std::vector<std::pair<Hash, ObjectUse>> FileDeleter::names_in_memory() const {
   for (const auto& [key, training] : state_.runs) {
     if (auto snapshot = training.written_snapshot()) {
       names.push_back({*snapshot, {ObjectClass::snapshot, key, true}});
+    }
+    for (const SnapshotStep& step : training.deltas) {
+      names.push_back({step.delta.hash, {ObjectClass::snapshot, key, true}});
+    }
+    for (const auto& [peer, model] : training.from_peers) {
+      for (const Hash& hash : {model.offer.parameters, model.sealed_offer}) {
+        names.push_back({hash, {ObjectClass::snapshot, key, true}});
+      }
     }
   }
   return names;

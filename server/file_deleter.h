@@ -11,9 +11,10 @@
 //
 //   1. The sweep begins at time T. It asks the writer for the objects that are
 //      named in memory only: payloads of results that are not reported yet,
-//      each run's newest snapshot. The answer comes after a commit, and the
-//      store is read after the answer: so what was committed or in memory then
-//      is known, and what is known to be needed stays.
+//      each run's newest snapshot, models of peers that wait. The answer comes
+//      after a commit, and the store is read after the answer: so what was
+//      committed or in memory then is known, and what is known to be needed
+//      stays.
 //   2. What comes to be named later was put, adopted or renewed by whoever
 //      names it, at most an hour before its commit; or it was in memory, see 1.
 //      An object that is put, adopted or renewed after T less an hour stays:

@@ -63,9 +63,7 @@ class Draw {
     return state_.is_active(id) && state_.is_anchor(id);
   }
 
-  UserId user_of(HostId id) const {
-    return state_.hosts.hosts().at(id).user_id;
-  }
+  UserId user_of(HostId id) const { return state_.hosts.host(id)->user_id; }
 
   bool suits_user(UserId user) const {
     return !taken_.contains(user) && suits(live_.results, user);

@@ -30,7 +30,9 @@ Host& HostTable::add(const Host& host) {
     volunteers_.push_back(host.user_id);
   }
   of_user.push_back(host.id);
-  return hosts_[host.id] = host;
+  Host& added = hosts_[host.id] = host;
+  host_by_id_[host.id] = &added;
+  return added;
 }
 
 const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
@@ -95,7 +97,7 @@ Host& HostTable::register_house_host(const Host& host, Millis now) {
 Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
   auto known = host_by_key_.find(host.key);
   if (known != host_by_key_.end()) {
-    Host& old = hosts_.at(known->second);
+    Host& old = *host_by_id_.at(known->second);
     if (old.user_id != user) {
       throw Error(ErrorKind::denied,
                   "register host: this host key belongs to another account: "
@@ -132,8 +134,13 @@ void HostTable::change_key(Host& host, const PublicKey& key) {
 }
 
 Host* HostTable::host(HostId id) {
-  auto found = hosts_.find(id);
-  return found == hosts_.end() ? nullptr : &found->second;
+  auto found = host_by_id_.find(id);
+  return found == host_by_id_.end() ? nullptr : found->second;
+}
+
+const Host* HostTable::host(HostId id) const {
+  auto found = host_by_id_.find(id);
+  return found == host_by_id_.end() ? nullptr : found->second;
 }
 
 Host* HostTable::host_by_key(const PublicKey& key) {
@@ -152,7 +159,7 @@ const User* HostTable::user_by_key(const PublicKey& key) const {
 }
 
 void HostTable::touch(Host& host, Instant now, Millis wall) {
-  heard_[host.id] = now;
+  presence_.at(host.door).hear(host.id, now);
   if (wall - host.last_seen >= kTouchEveryMs || wall < host.last_seen) {
     host.last_seen = wall;
     changed(host.id);
@@ -170,39 +177,15 @@ void HostTable::note_machine(Host& host, const std::string& device,
   host.speed_flops = speed_flops;
 }
 
-void HostTable::set_available(HostId id, bool is_available) {
-  if (is_available) {
-    unavailable_.erase(id);
-  } else {
-    unavailable_.insert(id);
-  }
-}
-
 const std::string& HostTable::block(HostId id) const {
   static const std::string kUnknown;
   auto found = blocks_.find(id);
   return found == blocks_.end() ? kUnknown : found->second;
 }
 
-std::optional<Instant> HostTable::heard(HostId id) const {
-  auto found = heard_.find(id);
-  if (found == heard_.end()) return std::nullopt;
-  return found->second;
-}
-
-std::vector<HostId> HostTable::active_since(Instant since) const {
-  std::vector<HostId> active;
-  for (const auto& [id, when] : heard_) {
-    if (when >= since && hosts_.at(id).user_id != kHouseUser) {
-      active.push_back(id);
-    }
-  }
-  return active;
-}
-
 void HostTable::add_credit(HostId id, double credit, Millis granted,
                            Millis now) {
-  Host& host = hosts_.at(id);
+  Host& host = *host_by_id_.at(id);
   User& user = users_.at(host.user_id);
   host.credit += credit;
   host.recent = add_recent(host.recent, credit, granted, now);
@@ -214,7 +197,7 @@ void HostTable::add_credit(HostId id, double credit, Millis granted,
 
 void HostTable::flush() {
   std::vector<Host> hosts;
-  for (HostId id : dirty_hosts_) hosts.push_back(hosts_.at(id));
+  for (HostId id : dirty_hosts_) hosts.push_back(*host_by_id_.at(id));
   std::vector<User> users;
   for (UserId id : dirty_users_) users.push_back(users_.at(id));
   if (!hosts.empty()) store_.update_hosts(hosts);

@@ -7,9 +7,11 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
+#include "server/presence.h"
 #include "server/store/store.h"
 #include "workunits/workunit.h"
 
@@ -39,6 +41,7 @@ class HostTable {
 
   // nullptr if unknown.
   Host* host(HostId id);
+  const Host* host(HostId id) const;
   Host* host_by_key(const PublicKey& key);
   const User* user(UserId id) const;
   const User* user_by_key(const PublicKey& key) const;
@@ -56,14 +59,11 @@ class HostTable {
   // empty: unknown, or one that says nothing.
   void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
   const std::string& block(HostId id) const;
-  // Whether it could be sent work when it was last heard from; until it is said
-  // otherwise, it could.
-  void set_available(HostId id, bool is_available);
-  bool is_available(HostId id) const { return !unavailable_.contains(id); }
-  // When the host was last heard from by this process, if ever.
-  std::optional<Instant> heard(HostId id) const;
-  // Volunteers' hosts heard from since `since`.
-  std::vector<HostId> active_since(Instant since) const;
+  // The hosts of one door, which may all be silent for as long.
+  Presence& presence(const std::string& door) { return presence_.at(door); }
+  const Presence& presence(const std::string& door) const {
+    return presence_.at(door);
+  }
 
   // Also to its user. Negative: what was granted then is taken back.
   void add_credit(HostId host, double credit, Millis granted, Millis now);
@@ -78,13 +78,14 @@ class HostTable {
   std::size_t max_hosts_of_user_;
   std::map<UserId, User> users_;
   std::map<HostId, Host> hosts_;
+  std::unordered_map<HostId, Host*> host_by_id_;  // the same, found at once
   std::vector<UserId> volunteers_;
   std::map<UserId, std::vector<HostId>> hosts_of_;
   std::map<PublicKey, UserId> user_by_key_;
   std::map<PublicKey, HostId> host_by_key_;
-  std::map<HostId, Instant> heard_;
+  std::map<std::string, Presence> presence_{
+      {kNativeDoor, {}}, {kBoincDoor, {}}, {kHouseDoor, {}}};
   std::map<HostId, std::string> blocks_;
-  std::set<HostId> unavailable_;
   std::set<HostId> dirty_hosts_;
   std::set<UserId> dirty_users_;
 };

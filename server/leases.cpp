@@ -4,30 +4,38 @@
 
 namespace quorate {
 
+void Leases::set(ResultId result, const Lease& lease) {
+  end(result);
+  leases_[result] = lease;
+  by_time_.emplace(lease.until, result);
+}
+
 void Leases::grant(ResultId result, Instant now, Seconds lease) {
-  leases_[result] = {now, now + lease};
-  none_before_ = std::min(none_before_, now + lease);
+  set(result, {now, now + lease});
 }
 
 void Leases::renew(ResultId result, Instant now, Seconds lease, Seconds most) {
   auto found = leases_.find(result);
   if (found == leases_.end()) return;
-  found->second.until = std::min(now + lease, found->second.granted + most);
-  none_before_ = std::min(none_before_, found->second.until);
+  const Instant granted = found->second.granted;
+  set(result, {granted, std::min(now + lease, granted + most)});
+}
+
+void Leases::end(ResultId result) {
+  auto found = leases_.find(result);
+  if (found == leases_.end()) return;
+  by_time_.erase({found->second.until, result});
+  leases_.erase(found);
 }
 
 std::vector<ResultId> Leases::take_expired(Instant now) {
   std::vector<ResultId> expired;
-  if (now < none_before_) return expired;
-  none_before_ = Instant::max();
-  for (const auto& [result, lease] : leases_) {
-    if (lease.until <= now) {
-      expired.push_back(result);
-    } else {
-      none_before_ = std::min(none_before_, lease.until);
-    }
+  while (!by_time_.empty() && by_time_.begin()->first <= now) {
+    expired.push_back(by_time_.begin()->second);
+    end(expired.back());
   }
-  for (ResultId result : expired) leases_.erase(result);
+  // The oldest results first, whichever lease ended first.
+  std::sort(expired.begin(), expired.end());
   return expired;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,7 +20,7 @@ class Leases {
   // The host was heard from. However often: no longer than `most` after the
   // lease was granted.
   void renew(ResultId result, Instant now, Seconds lease, Seconds most);
-  void end(ResultId result) { leases_.erase(result); }
+  void end(ResultId result);
   // Takes out and returns those that ended before `now`.
   std::vector<ResultId> take_expired(Instant now);
 
@@ -28,10 +29,10 @@ class Leases {
     Instant granted;
     Instant until;
   };
+  void set(ResultId result, const Lease& lease);
+
   std::map<ResultId, Lease> leases_;
-  // No lease ends before: asked ten times a second, and with a hundred thousand
-  // leases a look at each takes milliseconds.
-  Instant none_before_ = Instant::max();
+  std::set<std::pair<Instant, ResultId>> by_time_;
 };
 
 // Whose an unsent result is: kept for the host that was drawn for it, or

@@ -42,14 +42,6 @@ class ShardHosts {
   std::optional<std::uint32_t> leave(HostId host);
   // Hosts at a shard.
   std::uint32_t count(std::uint32_t shard) const;
-  template <class IsThere>  // of a host
-  void leave_unless(IsThere is_there) {
-    std::vector<HostId> gone;
-    for (const auto& [host, shard] : at_) {
-      if (!is_there(host)) gone.push_back(host);
-    }
-    for (HostId host : gone) leave(host);
-  }
 
  private:
   std::unordered_map<HostId, std::uint32_t> at_;

@@ -18,8 +18,10 @@ void OpenResults::remove(ResultId id) {
 }
 
 void OpenResults::count_objects(const OpenResult& result, int by) {
-  for (const Hash& hash :
-       {result.workunit, result.task->snapshot, result.task->shard}) {
+  std::vector<Hash> named = result.deltas;
+  named.insert(named.end(),
+               {result.workunit, result.task->snapshot, result.task->shard});
+  for (const Hash& hash : named) {
     int& uses = uses_[hash];
     uses += by;
     if (uses == 0) uses_.erase(hash);

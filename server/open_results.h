@@ -24,6 +24,7 @@ struct OpenResult {
   Hash workunit;
   bool is_witness = false;
   std::shared_ptr<const TrainingTask> task;
+  std::vector<Hash> deltas = {};  // by which its host may make its snapshot
   // Payload received whole; zero until then.
   Hash uploaded;
   std::uint64_t uploaded_bytes = 0;
@@ -41,7 +42,7 @@ class OpenResults {
   void remove(ResultId id);
   std::optional<OpenResult> find(ResultId id) const;
   // Whether a result in progress needs this object: its sealed workunit, its
-  // snapshot or its shard.
+  // snapshot, what leads there, or its shard.
   bool names(const Hash& object) const;
   // Still to be reported, of a run that is not loaded: nothing can be taken of
   // it until the server starts with the run, and until then nothing of it may

@@ -27,6 +27,8 @@ struct ProjectFolder {
   fs::path datasets() const { return root / "datasets"; }
   fs::path log() const { return root / "log" / "quorate.log"; }
   fs::path lock() const { return root / "run" / "lock"; }
+  // Downloads from peers that are under way: server/peers/peer_client.
+  fs::path peers() const { return root / "peers"; }
   // Held by a backup while it copies objects: none may be removed then.
   fs::path backup_lock() const { return root / "run" / "backup.lock"; }
   // Of one data set: what the project knows of it, and some of its samples.

@@ -1,6 +1,7 @@
 #include "server/project_state.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -10,7 +11,8 @@
 namespace quorate {
 namespace {
 
-constexpr Seconds kCountEvery{1};
+constexpr std::array<const char*, 2> kVolunteersDoors = {kNativeDoor,
+                                                         kBoincDoor};
 
 // Another key would seal units and entries that nobody can check.
 void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
@@ -45,7 +47,8 @@ ProjectState::ProjectState(const ProjectFolder& where,
       feeder(database),
       activity(time),
       new_accounts(options.new_accounts_per_minute, time),
-      new_hosts(options.new_hosts_per_minute, time) {
+      new_hosts(options.new_hosts_per_minute, time),
+      notary(std::make_unique<ProjectNotary>(project_keys)) {
   for (const Run& run : store.runs()) {
     expect_own(run, store, keys, folder);
     TrainingRun& training =
@@ -111,8 +114,12 @@ TrainingRun* ProjectState::run_by_name(const std::string& name) {
   return nullptr;
 }
 
+Seconds ProjectState::lease_of_door(const std::string& door) const {
+  return door == kBoincDoor ? settings.boinc_lease : settings.lease;
+}
+
 Seconds ProjectState::lease_of(const Host& host) const {
-  return host.door == kBoincDoor ? settings.boinc_lease : settings.lease;
+  return lease_of_door(host.door);
 }
 
 Seconds ProjectState::reservation_of(const Host& host) const {
@@ -136,30 +143,47 @@ Seconds ProjectState::time_to_come_back() const {
   return has_boinc ? std::max(settings.heartbeat, boinc) : settings.heartbeat;
 }
 
+void ProjectState::leave_shards(HostId host) {
+  for (auto& [key, training] : runs) training.shard_hosts.leave(host);
+}
+
+void ProjectState::set_available(Host& host, bool is_available) {
+  hosts.touch(host, clock.now(), clock.unix_ms());
+  hosts.presence(host.door).set_available(host.id, is_available);
+  if (!is_available) leave_shards(host.id);
+}
+
+bool ProjectState::is_active(HostId id) const {
+  const Host& host = *hosts.host(id);
+  return hosts.presence(host.door).is_available(id,
+                                                clock.now() - lease_of(host));
+}
+
 std::vector<HostId> ProjectState::active_hosts() const {
-  const Seconds longest = std::max(settings.lease, settings.boinc_lease);
-  std::vector<HostId> hosts_heard = hosts.active_since(clock.now() - longest);
-  std::erase_if(hosts_heard, [&](HostId id) { return !is_active(id); });
-  return hosts_heard;
-}
-
-std::size_t ProjectState::active_host_count() {
-  Instant now = clock.now();
-  if (!counted_ || now >= *counted_ + kCountEvery) {
-    counted_ = now;
-    active_count_ = active_hosts().size();
+  std::vector<HostId> active;
+  for (const char* door : kVolunteersDoors) {
+    const auto here =
+        hosts.presence(door).available(clock.now() - lease_of_door(door));
+    active.insert(active.end(), here.begin(), here.end());
   }
-  return active_count_;
+  std::sort(active.begin(), active.end());
+  return active;
 }
 
-bool ProjectState::is_active(HostId host) const {
-  std::optional<Instant> heard = hosts.heard(host);
-  return heard && hosts.is_available(host) &&
-         *heard >= clock.now() - lease_of(hosts.hosts().at(host));
+std::size_t ProjectState::count_active_hosts() {
+  std::size_t count = 0;
+  for (const char* door : kVolunteersDoors) {
+    Presence& here = hosts.presence(door);
+    for (HostId gone : here.take_silent(clock.now() - lease_of_door(door))) {
+      leave_shards(gone);
+    }
+    count += here.available_count();
+  }
+  return count;
 }
 
 bool ProjectState::is_anchor(HostId host) const {
-  return trust.standing(hosts.hosts().at(host)) == Standing::proven;
+  return trust.standing(*hosts.host(host)) == Standing::proven;
 }
 
 bool ProjectState::is_of_anchor(const Result& result) const {
@@ -167,7 +191,7 @@ bool ProjectState::is_of_anchor(const Result& result) const {
     return is_anchor(result.host);
   }
   if (result.outcome != ResultOutcome::success) return false;
-  const Host& host = hosts.hosts().at(result.host);
+  const Host& host = *hosts.host(result.host);
   const ResultHeader header = decode_result_header(result.header.bytes);
   // Signed before the host's key changed, it is no better than a new host's.
   return header.host == host.key &&

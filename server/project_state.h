@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "server/hosts.h"
 #include "server/join_limit.h"
 #include "server/leases.h"
+#include "server/notary.h"
 #include "server/open_results.h"
 #include "server/project_folder.h"
 #include "server/rests.h"
@@ -61,6 +63,8 @@ struct ProjectState {
   // Draws that nobody may foresee: who gets a replica, what is checked. A
   // simulation brings its own, so that they are the same again.
   std::function<std::uint64_t()> draw = secret_random_u64;
+  // A simulation may bring another.
+  std::unique_ptr<const Notary> notary;
   // Which daemons run by themselves, once a server runs; not in one command.
   Roles roles;
   bool is_served = false;
@@ -74,19 +78,22 @@ struct ProjectState {
   Seconds anchor_reservation_of(const Host& host) const;
   // By when every host that is there has come back to a server that started.
   Seconds time_to_come_back() const;
-  // Volunteers' hosts that were heard from within their lease.
-  std::vector<HostId> active_hosts() const;
-  // How many; a second old at most.
-  std::size_t active_host_count();
+  // A volunteer's host was heard from, and could be sent work, or not.
+  void set_available(Host& host, bool is_available);
   // Heard from within its lease, and it could be sent work then.
   bool is_active(HostId host) const;
+  // Volunteers' hosts that are, in order of id.
+  std::vector<HostId> active_hosts() const;
+  // How many; quick with a million. Those that have fallen silent since the
+  // last call are no longer at a shard.
+  std::size_t count_active_hosts();
   // A proven host, or the house's: its results can vouch for others'.
   bool is_anchor(HostId host) const;
   // Of a result in progress, its host; of a reported one, the device that
   // computed it, which may be another than its host's best. Else false.
   bool is_of_anchor(const Result& result) const;
   bool is_banned(HostId host) const {
-    return hosts.hosts().at(host).mark == HostMark::banned;
+    return hosts.host(host)->mark == HostMark::banned;
   }
   // Whether no host of the same block of addresses has, or is kept, another
   // result of the unit.
@@ -104,8 +111,8 @@ struct ProjectState {
               const std::string& text);
 
  private:
-  std::optional<Instant> counted_;
-  std::size_t active_count_ = 0;
+  Seconds lease_of_door(const std::string& door) const;
+  void leave_shards(HostId host);
 };
 
 }  // namespace quorate

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/crypto.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "server/host_draw.h"
 #include "validator/replication.h"
@@ -43,7 +41,7 @@ constexpr Seconds kClosedRetry{1};
 }  // namespace
 
 Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
-    : state_(state), maker_(maker), writer_(writer) {
+    : state_(state), maker_(maker), writer_(writer), sizes_(state.objects) {
   const Instant back = state_.clock.now() + state_.time_to_come_back();
   for (ResultId id : state_.feeder.unsent()) {
     // Whom a partner of results that are out was drawn for is forgotten. The
@@ -245,98 +243,6 @@ LiveUnit* Scheduler::make_unit(const Host& host,
   return live;
 }
 
-std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
-                                          const Host& host) {
-  std::vector<ObjectRef> objects = objects_of(live);
-  if (objects.empty()) return std::nullopt;
-  result.is_witness = host.id != state_.house_host && is_witness(live);
-  result.server_state = ServerState::in_progress;
-  result.host = host.id;
-  result.user = host.user_id;
-  result.sent = state_.clock.unix_ms();
-  fill_secret_random(result.nonce.bytes);
-  state_.feeder.save(result);
-  state_.reservations.end(result.id);
-  // A house worker needs no lease: this process knows when it ends.
-  if (host.id != state_.house_host) {
-    state_.leases.grant(result.id, state_.clock.now(), state_.lease_of(host));
-  }
-  state_.open_results.add(open_result(live, result, host.key));
-  Assignment assignment = assignment_of(live, result, std::move(objects));
-  // Last: it adds results, and `result` is one of them.
-  if (!state_.is_anchor(host.id)) demand_quorum(live);
-  return assignment;
-}
-
-Assignment Scheduler::assignment_of(const LiveUnit& live, const Result& result,
-                                    std::vector<ObjectRef> objects) const {
-  const Seconds lease = state_.lease_of(*state_.hosts.host(result.host));
-  return {result.id, result.nonce,           std::move(objects),
-          lease,     most_time(live, lease), !result.is_witness};
-}
-
-void Scheduler::demand_quorum(LiveUnit& live) {
-  const std::uint32_t quorum = state_.run(live.unit.run).run.quorum;
-  if (live.unit.min_quorum >= quorum) return;
-  live.unit.min_quorum = quorum;
-  live.unit.target_results = quorum;
-  state_.feeder.save(live);
-  Instances now = count_instances(live.results);
-  const std::uint32_t alive = now.outstanding() + now.undecided;
-  if (alive >= quorum) return;
-  for (ResultId id : state_.feeder.add_results(live, quorum - alive)) {
-    reserve(live, id);
-  }
-}
-
-// One payload of a claim is enough; of a claim that is disputed everybody's is
-// wanted.
-bool Scheduler::is_witness(const LiveUnit& live) const {
-  const Hash* claim = nullptr;
-  bool has_uploader = false;
-  for (const Result& other : live.results) {
-    const bool is_reported = other.outcome == ResultOutcome::success;
-    if (is_reported && claim != nullptr && *claim != other.claim) return false;
-    if (is_reported) claim = &other.claim;
-    const bool is_there =
-        is_reported || other.server_state == ServerState::in_progress;
-    if (is_there && !other.is_witness) has_uploader = true;
-  }
-  return has_uploader;
-}
-
-// Whether this result has to be an anchor's: none of the unit's others is, and
-// no other is still to be drawn.
-bool Scheduler::wants_anchor(const LiveUnit& live, ResultId result) const {
-  if (!state_.needs_anchor(state_.run(live.unit.run).run)) return false;
-  bool others_have_it = false;
-  bool is_only_one = true;
-  for (const Result& other : live.results) {
-    if (other.id == result) continue;
-    is_only_one = false;
-    std::optional<HostId> kept = state_.reservations.host(other.id);
-    if (kept && state_.is_anchor(*kept)) others_have_it = true;
-    if (state_.is_of_anchor(other)) others_have_it = true;
-  }
-  // The first result of a unit is anybody's: its partners are drawn later.
-  return !others_have_it && !is_only_one;
-}
-
-// Empty if one of them is missing: the run is to be paused for it.
-std::vector<ObjectRef> Scheduler::objects_of(const LiveUnit& live) {
-  const Workunit& unit = live.unit;
-  try {
-    return {
-        {ObjectKind::workunit, unit.object, live.sealed_bytes},
-        {ObjectKind::snapshot, unit.snapshot,
-         state_.objects.size_of(unit.snapshot)},
-        {ObjectKind::shard, unit.shard, state_.objects.size_of(unit.shard)}};
-  } catch (const Error& error) {
-    state_.run(unit.run).damage = error.what();
-    return {};
-  }
-}
-
 void Scheduler::reserve(LiveUnit& live, ResultId result) {
   const bool anchor = wants_anchor(live, result);
   std::optional<HostId> host =
@@ -393,6 +299,7 @@ void Scheduler::serve_each_waiting() {
 }
 
 void Scheduler::tick() {
+  sizes_.forget();
   Instant now = state_.clock.now();
   for (const auto& [id, was_drawn] : state_.reservations.take_expired(now)) {
     LiveUnit* live = state_.feeder.find_by_result(id);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/native/messages.h"
+#include "server/object_sizes.h"
 #include "server/project_state.h"
 #include "server/unit_maker.h"
 #include "server/waiting_hosts.h"
@@ -100,6 +101,7 @@ class Scheduler {
   Writer& writer_;
   WaitingHosts waiting_;
   std::uint64_t last_turn_ = 0;
+  ObjectSizes sizes_;  // between two ticks
   std::set<WorkunitId> house_units_;
   bool is_awake_ = false;
   bool is_closed_ = false;

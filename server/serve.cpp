@@ -17,6 +17,7 @@
 #include "server/http/tls.h"
 #include "server/native_door.h"
 #include "server/page_routes.h"
+#include "server/peers/peer_door.h"
 #include "server/project.h"
 
 namespace quorate {
@@ -96,10 +97,12 @@ void serve(const fs::path& root, const ServeOptions& options) {
       project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
   std::optional<boinc::BoincDoor> boinc_door;
   if (options.settings.boinc) boinc_door.emplace(project, tls.has_value());
+  PeerDoor peer_door(project);
   PageRoutes page(project);
   AdminService admin(project);
   Router routes;
   door.add_routes(routes);
+  peer_door.add_routes(routes);
   if (boinc_door) boinc_door->add_routes(routes);
   page.add_routes(routes);
   Router admin_routes;

@@ -1,8 +1,11 @@
 #include "server/training_run.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "protocol/limits.h"
 #include "server/sealed_tasks.h"
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
@@ -15,7 +18,7 @@ namespace {
 std::vector<float> read_object(const Run& run, const ObjectStore& objects,
                                const Hash& hash, const char* what) {
   return read_parameters(
-      run.model, objects.read(hash),
+      run.model, objects.map_checked(hash).bytes(),
       fmt::format("run {}: {} {}", run.name, what, hash.hex()));
 }
 
@@ -23,19 +26,44 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
                     const LedgerEntry& entry) {
   if (const auto* created = std::get_if<RunCreated>(&entry.body)) {
     return ModelState(read_object(run, objects, created->initial, "snapshot"),
-                      statistic_count(run.model));
+                      run.model);
   }
   const auto& at = std::get<SnapshotPublished>(entry.body);
   RuleState rule_state;
   if (!at.rule_state.is_zero()) {
-    rule_state =
-        read_rule_state(objects.read(at.rule_state), parameter_count(run.model),
-                        "rule state of run " + run.name);
+    rule_state = read_rule_state(objects.map_checked(at.rule_state).bytes(),
+                                 parameter_count(run.model),
+                                 "rule state of run " + run.name);
   }
   return ModelState(at.version,
                     read_object(run, objects, at.parameters, "snapshot"),
                     read_object(run, objects, at.published, "average"),
-                    std::move(rule_state), statistic_count(run.model));
+                    std::move(rule_state), run.model);
+}
+
+void apply(TrainingRun& training, Store& store, const ObjectStore& objects,
+           const ResultAssimilated& entry) {
+  const TrainingTask task = task_of(store, objects, entry.workunit);
+  ParameterValues base;  // the parameters that the unit started from
+  if (!training.rule->in_rounds()) {
+    base = map_parameters(task.model, objects.map_checked(task.snapshot),
+                          fmt::format("run {}: snapshot {}", training.run.name,
+                                      task.snapshot.hex()));
+  }
+  training.model.apply(
+      entry, *training.rule, base.all(),
+      map_update(task, objects.map_checked(entry.update),
+                 fmt::format("run {}: update {}", training.run.name,
+                             entry.update.hex())));
+}
+
+void apply(TrainingRun& training, const ObjectStore& objects,
+           const PeerMixed& entry) {
+  training.model.mix(
+      entry,
+      map_parameters(training.run.model, objects.map_checked(entry.parameters),
+                     fmt::format("run {}: model of a peer {}",
+                                 training.run.name, entry.parameters.hex())));
 }
 
 void apply_later_entries(TrainingRun& training, Store& store,
@@ -48,18 +76,11 @@ void apply_later_entries(TrainingRun& training, Store& store,
     for (const LedgerRecord& record : records) {
       LedgerEntry entry = parse_entry(record.line);
       seq = record.seq + 1;
-      const auto* result = std::get_if<ResultAssimilated>(&entry.body);
-      if (result == nullptr) continue;
-      const TrainingTask task = task_of(store, objects, result->workunit);
-      std::vector<float> base;  // the parameters that the unit started from
-      if (!training.rule->in_rounds()) {
-        base = read_object(training.run, objects, task.snapshot, "snapshot");
+      if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
+        apply(training, store, objects, *result);
+      } else if (const auto* mixed = std::get_if<PeerMixed>(&entry.body)) {
+        apply(training, objects, *mixed);
       }
-      training.model.apply(
-          *result, *training.rule, base,
-          decode_update(task, objects.read(result->update),
-                        fmt::format("run {}: update {}", training.run.name,
-                                    result->update.hex())));
     }
   }
 }
@@ -74,6 +95,9 @@ std::uint64_t version_after(const LedgerEntry& entry) {
   }
   if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
     return revoked->version_after;
+  }
+  if (const auto* mixed = std::get_if<PeerMixed>(&entry.body)) {
+    return mixed->version_after;
   }
   if (const auto* end = std::get_if<RunEnded>(&entry.body)) {
     return end->version;
@@ -101,6 +125,7 @@ TrainingRun::TrainingRun(Run row, RunCursor at,
     : run(std::move(row)),
       cursor(at),
       dataset(std::move(data)),
+      operations_of_sample(training_operations(run.model)),
       shards(samples_for(run.model, dataset)),
       rule(std::move(update_rule)),
       model(std::move(state)) {
@@ -114,16 +139,46 @@ Hash TrainingRun::snapshot(ObjectStore& objects,
                            std::optional<std::uint32_t> replica) {
   if (replica) return put_snapshot(objects, model.base(*rule, replica));
   if (snapshot_version_ != model.version()) {
+    put_delta(objects);
     snapshot_ = put_snapshot(objects, model.parameters());
     snapshot_version_ = model.version();
   }
   return snapshot_;
 }
 
+// Before the snapshot that it leads to takes the other's place.
+void TrainingRun::put_delta(ObjectStore& objects) {
+  const ByteView delta = model.delta();
+  const bool leads_here =
+      snapshot_version_ && *snapshot_version_ + 1 == model.version();
+  if (delta.empty() || !leads_here) return deltas.clear();
+  const auto [hash, is_new] = objects.put_own(ByteParts(delta));
+  if (is_new) own_snapshots.insert(hash);
+  deltas.push_back({snapshot_, {ObjectKind::delta, hash, delta.size()}});
+  if (deltas.size() > protocol::kMaxDeltas) deltas.pop_front();
+}
+
+std::vector<SnapshotStep> TrainingRun::deltas_to(const Hash& snapshot,
+                                                 std::uint64_t whole) const {
+  Hash reached = snapshot_;
+  std::uint64_t bytes = 0;
+  std::vector<SnapshotStep> way;
+  for (auto step = deltas.rbegin(); step != deltas.rend(); ++step) {
+    const bool has_begun = !way.empty();
+    if (has_begun || reached == snapshot) {
+      bytes += step->delta.size;
+      if (bytes >= whole) break;
+      way.push_back(*step);
+    }
+    reached = step->from;
+  }
+  std::reverse(way.begin(), way.end());
+  return way;
+}
+
 Hash TrainingRun::put_snapshot(ObjectStore& objects,
                                std::span<const float> parameters) {
-  auto [hash, is_new] =
-      objects.put_own(write_parameters(run.model, parameters));
+  auto [hash, is_new] = objects.put_own(parameter_parts(run.model, parameters));
   // The ledger names the published version, also after a restart at it.
   if (is_new && model.version() != published_version) {
     own_snapshots.insert(hash);

@@ -3,6 +3,8 @@
 // ledger and the entries after it.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -11,10 +13,12 @@
 #include "base/clock.h"
 #include "server/datasets/manifest.h"
 #include "server/locality.h"
+#include "server/peers/peer_model.h"
 #include "server/project_folder.h"
 #include "server/store/store.h"
 #include "validator/model_state.h"
 #include "validator/update_rules/update_rule.h"
+#include "workunits/assignment.h"
 #include "workunits/object_store.h"
 
 namespace quorate {
@@ -33,6 +37,7 @@ struct TrainingRun {
   Run run;
   RunCursor cursor;
   DatasetManifest dataset;
+  double operations_of_sample;  // training_operations() of its model
   // The training part, counted in samples of the model.
   std::vector<ShardEntry> shards;
   // Of a run that goes on: where it stands in them, and who is at which.
@@ -59,6 +64,10 @@ struct TrainingRun {
   // server/file_deleter.
   std::set<Hash> own_snapshots;
 
+  // What leads to the newest snapshots, oldest first, while versions are
+  // rounded: own objects, too.
+  std::deque<SnapshotStep> deltas;
+
   // How long a valid result takes, from sending to receipt, averaged over the
   // last ones; 0: none yet.
   Seconds typical_time{0};
@@ -70,6 +79,9 @@ struct TrainingRun {
   // revoked: see server/rechecks. The run does not end before both are empty.
   std::set<WorkunitId> to_recheck;
   std::set<WorkunitId> to_revoke;
+  // Models of peers that wait to be mixed in: the newest of each.
+  std::map<PeerId, PeerModel> from_peers;
+
   // The model is being rebuilt without what is to be revoked: nothing is taken
   // in meanwhile.
   bool is_revising = false;
@@ -92,6 +104,10 @@ struct TrainingRun {
   // former is written on first use.
   Hash snapshot(ObjectStore& objects,
                 std::optional<std::uint32_t> replica = {});
+  // The end of `deltas` that leads to this snapshot in fewer bytes than
+  // `whole`; empty: none does.
+  std::vector<SnapshotStep> deltas_to(const Hash& snapshot,
+                                      std::uint64_t whole) const;
   // The last one that was written, since the server's start.
   std::optional<Hash> written_snapshot() const;
   // Every unit of every epoch has been made.
@@ -102,6 +118,7 @@ struct TrainingRun {
 
  private:
   Hash put_snapshot(ObjectStore& objects, std::span<const float> parameters);
+  void put_delta(ObjectStore& objects);
 
   std::optional<std::uint64_t> snapshot_version_;
   Hash snapshot_;

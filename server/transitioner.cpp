@@ -90,7 +90,7 @@ void Transitioner::look_for_damage(const LiveUnit& live) {
   if (training.is_damaged || now < training.look_for_damage_at) return;
   try {
     sealed_task_of(state_.store, state_.objects, live.unit.object);
-    for (const Hash& hash : {live.task.snapshot, live.task.shard}) {
+    for (const Hash& hash : {live.task->snapshot, live.task->shard}) {
       state_.objects.read(hash);
     }
   } catch (const Error& error) {

@@ -5,7 +5,6 @@
 #include "base/arithmetic.h"
 #include "server/work_generator.h"
 #include "workunits/safetensors.h"
-#include "workunits/sealed.h"
 
 namespace quorate {
 namespace {
@@ -50,7 +49,7 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
   unit.epoch = task.range.epoch;
   unit.samples = task.range.samples();
   unit.operations =
-      training_operations(task.model) * static_cast<double>(unit.samples);
+      training.operations_of_sample * static_cast<double>(unit.samples);
   unit.min_quorum = training.run.quorum;
   unit.target_results = training.run.quorum;
   unit.max_error_results = kMaxErrorResults;
@@ -62,7 +61,8 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
 }  // namespace
 
 LiveUnit* UnitMaker::make(const UnitWish& wish) {
-  forget_absent_hosts();
+  active_hosts_ = state_.count_active_hosts();
+  usual_speed_.note(wish.host, wish.speed_flops);
   for (auto& [key, training] : state_.runs) {
     if (!may_make(training)) continue;
     if (LiveUnit* live = make_for(training, wish)) return live;
@@ -77,15 +77,27 @@ bool UnitMaker::may_make(TrainingRun& training) {
   }
   std::size_t open =
       state_.feeder.units_in(training.run.key, WorkunitState::open).size();
-  if (open >= most_open_units(state_.active_host_count())) return false;
+  if (open >= most_open_units(active_hosts_)) return false;
   if (training.rule->replicas() != 0) return free_replica(training).has_value();
   if (!training.rule->in_rounds()) return true;
   RunCursor& cursor = training.cursor;
   if (cursor.round_units == 0) {
-    cursor.round_units =
-        units_of_round(training.run, state_.active_host_count());
+    cursor.round_units = units_of_round(training.run, active_hosts_);
   }
   return cursor.round_made < cursor.round_units;
+}
+
+Pace UnitMaker::pace_of(const TrainingRun& training,
+                        const UnitWish& wish) const {
+  Pace pace{wish.speed_flops, usual_speed_.flops(), active_hosts_};
+  pace.in_rounds = training.rule->in_rounds();
+  if (state_.hosts.host(wish.host)->door == kBoincDoor) {
+    // What a unit costs a stock client beside the computing: 1 to 2 s.
+    pace.least_seconds = 20;
+  } else {
+    pace.snapshots = training.rule->snapshots();
+  }
+  return pace;
 }
 
 // A replica is trained by one unit at a time.
@@ -94,7 +106,7 @@ std::optional<std::uint32_t> UnitMaker::free_replica(
   std::vector<bool> is_busy(training.rule->replicas());
   for (WorkunitState state : {WorkunitState::open, WorkunitState::validated}) {
     for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
-      const auto replica = state_.feeder.find(id)->task.replica;
+      const auto replica = state_.feeder.find(id)->task->replica;
       if (replica && *replica < is_busy.size()) is_busy[*replica] = true;
     }
   }
@@ -124,21 +136,10 @@ std::vector<std::uint32_t> UnitMaker::held_by(
   for (ResultId id : state_.feeder.in_progress(wish.host)) {
     const LiveUnit& live = *state_.feeder.find_by_result(id);
     if (live.unit.run == training.run.key) {
-      held.push_back(live.task.range.shard_index);
+      held.push_back(live.task->range.shard_index);
     }
   }
   return held;
-}
-
-void UnitMaker::forget_absent_hosts() {
-  constexpr Seconds kLookEvery{1};
-  const Instant now = state_.clock.now();
-  if (now < next_look_) return;
-  next_look_ = now + kLookEvery;
-  for (auto& [key, training] : state_.runs) {
-    training.shard_hosts.leave_unless(
-        [&](HostId host) { return state_.is_active(host); });
-  }
 }
 
 LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
@@ -149,13 +150,12 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
   const NextUnit next =
       next_unit(training.run, training.cursor,
                 {shard, entry.samples, progress.first_step(shard)},
-                progress.epoch_steps(), wish.speed_flops);
+                progress.epoch_steps(), pace_of(training, wish));
   std::optional<std::uint32_t> replica;
   if (training.rule->replicas() != 0) replica = free_replica(training).value();
   TrainingTask task = make_task(training, next, replica,
                                 training.snapshot(state_.objects, replica));
-  Bytes sealed = seal(encode(task), SealKind::workunit, state_.keys.id,
-                      state_.keys.project);
+  Bytes sealed = state_.notary->sealed(task);
   Workunit unit =
       make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
   if (wish.is_proven) unit.min_quorum = unit.target_results = 1;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "server/project_state.h"
+#include "server/usual_speed.h"
+#include "server/work_generator.h"
 
 namespace quorate {
 
@@ -28,16 +30,17 @@ class UnitMaker {
   LiveUnit* make(const UnitWish& wish);
 
  private:
+  Pace pace_of(const TrainingRun& training, const UnitWish& wish) const;
   bool may_make(TrainingRun& training);
   LiveUnit* make_for(TrainingRun& training, const UnitWish& wish);
   std::optional<std::uint32_t> free_replica(const TrainingRun& training) const;
   std::uint32_t take_shard(TrainingRun& training, const UnitWish& wish);
   std::vector<std::uint32_t> held_by(const UnitWish& wish,
                                      const TrainingRun& training) const;
-  void forget_absent_hosts();
 
   ProjectState& state_;
-  Instant next_look_{};  // for hosts that are gone
+  std::size_t active_hosts_ = 0;  // when a unit was last asked for
+  UsualSpeed usual_speed_;
 };
 
 }  // namespace quorate

@@ -28,6 +28,8 @@ LAYERS = {
     "protocol": {"base", "workunits"},
     # Talks to a worker process over its pipes: client and server both do.
     "protocol/worker": {"base", "workunits", "protocol"},
+    # Asks a server, over libcurl: clients their projects, servers their peers.
+    "protocol/transfer": {"base", "workunits", "protocol"},
     # The dialect of stock BOINC clients.
     "protocol/boinc": {"base", "workunits", "protocol"},
     "validator": {"base", "workunits"},
@@ -36,12 +38,12 @@ LAYERS = {
     "server/datasets": {"base", "workunits"},
     # protocol/boinc: stock BOINC clients are served, too.
     "server": {"base", "workunits", "protocol", "protocol/boinc",
-               "protocol/worker", "validator", "server/store", "server/http",
+               "protocol/transfer", "protocol/worker", "validator", "server/store", "server/http",
                "server/datasets", "commandline"},
     # server/http knows no server: the volunteer's own page is served with it.
     # protocol/boinc: what a project answers when an account is made there.
     "client": {"base", "workunits", "protocol", "protocol/worker",
-               "protocol/boinc", "client/stock_boinc/gui_rpc", "server/http",
+               "protocol/boinc", "protocol/transfer", "client/stock_boinc/gui_rpc", "server/http",
                "commandline"},
     # An installed BOINC client, behind one header.
     "client/stock_boinc/gui_rpc": {"base", "protocol"},
@@ -75,7 +77,7 @@ THIRD_PARTY = {
     "png.h": {"server/datasets"},  # the grid of samples of `dataset add`
     "CLI/": {"commandline", "server", "client", "client/worker"},
     # The server's use: its own commands talk to run/admin.sock.
-    "curl/": {"client", "server"},
+    "curl/": {"protocol/transfer", "server"},
     "doctest/": set(),
 }
 

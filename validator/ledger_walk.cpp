@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "validator/update_rules/update_rule.h"
 #include "workunits/ledger_verifier.h"
+#include "workunits/model_offer.h"
+#include "workunits/safetensors.h"
 #include "workunits/sealed.h"
 
 namespace quorate {
@@ -76,6 +78,23 @@ TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
   }
   expect_same(what + ": samples", entry.samples, task.range.samples());
   return task;
+}
+
+ParameterValues open_peer_model(const LedgerSources& sources,
+                                const ModelSpec& model,
+                                const PeerMixed& entry) {
+  const std::string what =
+      fmt::format("model of peer {}", fingerprint(project_id_of(entry.peer)));
+  const std::string said = "offer of the " + what;
+  const ModelOffer offer =
+      open_offer(read_checked(sources.objects, entry.offer, said), said);
+  if (offer.key != entry.peer) refuse(said + ": another project sealed it");
+  if (offer.run != entry.peer_run) refuse(said + ": it is of another run");
+  if (offer.model != model) refuse(said + ": it is of another network");
+  expect_same(said + ": version", entry.peer_version, offer.version);
+  expect_same(said + ": parameters", entry.parameters, offer.parameters);
+  return read_parameters(
+      model, read_checked(sources.objects, entry.parameters, what), what);
 }
 
 LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,

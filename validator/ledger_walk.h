@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "workunits/ledger.h"
+#include "workunits/parameter_values.h"
 #include "workunits/task.h"
 
 namespace quorate {
@@ -65,6 +66,12 @@ std::optional<Bytes> read_update(const LedgerSources& sources,
 // the entry says.
 TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
                        const ResultAssimilated& entry);
+
+// The peer's model that an entry names, of a run of `model`. Throws corrupt
+// unless model and offer are there, and the offer is the peer's and says what
+// the entry says.
+ParameterValues open_peer_model(const LedgerSources& sources,
+                                const ModelSpec& model, const PeerMixed& entry);
 
 // Throw corrupt, naming `what`, if the ledger has something else than was
 // found.

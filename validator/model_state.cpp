@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "base/parallel.h"
 #include "validator/element_loop.h"
 #include "workunits/safetensors.h"
+#include "workunits/snapshot_delta.h"
 
 namespace quorate {
 namespace {
@@ -16,6 +20,12 @@ namespace {
 // Elements that the rule and then the average work on while they are in the
 // cache: one pass over memory for both.
 constexpr std::size_t kBlock = 4096;
+// Elements that a thread takes at a time: some 30 microseconds.
+constexpr std::size_t kChunk = 16 * kBlock;
+// With fewer elements for each, starting threads costs more than they gain.
+constexpr std::size_t kLeastPerThread = 4 * kChunk;
+// As many as reach the memory's bandwidth on common servers.
+constexpr std::size_t kMostThreads = 8;
 
 [[noreturn]] void refuse(const ResultAssimilated& entry,
                          const std::string& found) {
@@ -31,6 +41,24 @@ void expect_elements(const ResultAssimilated& entry, const char* what,
                             expected));
 }
 
+// Calls body(range) for all of `count` elements, on several threads.
+void for_each_chunk(std::size_t count,
+                    const std::function<void(ParameterRange)>& body) {
+  parallel_for((count + kChunk - 1) / kChunk, merging_threads(count),
+               [&](std::size_t chunk) {
+                 const std::size_t first = chunk * kChunk;
+                 body({first, std::min(kChunk, count - first)});
+               });
+}
+
+// values go a part of the way to `target`.
+void approach(std::span<const float> target, float weight, float* values) {
+  const float* x = target.data();
+  for_each_element(target.size(), [=](std::size_t i) {
+    values[i] = fma(weight, x[i] - values[i], values[i]);
+  });
+}
+
 // By bit pattern: that is how they are recorded.
 bool same_bits(const Coefficients& a, const Coefficients& b) {
   return std::equal(
@@ -41,18 +69,20 @@ bool same_bits(const Coefficients& a, const Coefficients& b) {
 
 }  // namespace
 
-ModelState::ModelState(std::vector<float> initial, std::size_t statistics)
+ModelState::ModelState(std::vector<float> initial, ParameterLayout layout)
     : parameters_(std::move(initial)),
       published_(parameters_),
-      trainable_(parameters_.size() - statistics) {}
+      layout_(std::move(layout)),
+      trainable_(parameters_.size() - layout_.statistics) {}
 
 ModelState::ModelState(std::uint64_t version, std::vector<float> parameters,
                        std::vector<float> published, RuleState rule_state,
-                       std::size_t statistics)
+                       ParameterLayout layout)
     : version_(version),
       parameters_(std::move(parameters)),
       published_(std::move(published)),
-      trainable_(parameters_.size() - statistics),
+      layout_(std::move(layout)),
+      trainable_(parameters_.size() - layout_.statistics),
       rule_state_(std::move(rule_state)) {
   const std::size_t n = parameters_.size();
   bool fits = published_.size() == n;
@@ -75,7 +105,7 @@ std::span<const float> ModelState::base(
 }
 
 bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
-                       std::span<const float> base, std::vector<float> delta) {
+                       std::span<const float> base, ParameterValues delta) {
   expect_follows(entry, rule);
   expect_elements(entry, "update", delta.size(), parameters_.size());
   if (rule.in_rounds()) {
@@ -84,7 +114,7 @@ bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
     expect_elements(entry, "base", base.size(), parameters_.size());
   }
   coefficients_ = entry.coefficients;
-  pending_.push_back({entry.unit_index, std::move(delta)});
+  pending_.emplace(entry.unit_index, std::move(delta));
   return advance(entry, rule, base);
 }
 
@@ -105,6 +135,61 @@ void ModelState::revoke(const Revoked& entry) {
   if (!pending_.empty()) refuse_it("inside an open round");
   version_ = entry.version_after;
   branch_ = version_;
+  delta_.clear();
+}
+
+void ModelState::mix(const PeerMixed& entry, const ParameterValues& peer) {
+  expect_follows(entry, peer);
+  const auto unrounded = rule_state_.find(kUnrounded);
+  const bool is_rounded = unrounded != rule_state_.end();
+  if (is_rounded) parameters_ = unrounded->second;
+  std::vector<float*> models{parameters_.data()};
+  for (auto& [name, buffer] : rule_state_) {
+    if (is_replica_buffer(name)) models.push_back(buffer.data());
+  }
+  for_each_chunk(parameters_.size(), [&](ParameterRange range) {
+    std::vector<float> room;
+    const std::size_t end = range.first + range.count;
+    for (std::size_t first = range.first; first < end; first += kBlock) {
+      const std::size_t count = std::min(kBlock, end - first);
+      const auto target = peer.block(first, count, room);
+      for (float* model : models) {
+        approach(target, entry.weight, model + first);
+      }
+      approach(std::span(parameters_).subspan(first, count), entry.one_minus_c,
+               published_.data() + first);
+    }
+  });
+  // So far from the version before that hosts fetch it whole.
+  if (is_rounded) unrounded->second = parameters_;
+  delta_.clear();
+  version_ = entry.version_after;
+}
+
+void ModelState::expect_follows(const PeerMixed& entry,
+                                const ParameterValues& peer) const {
+  auto refuse_it = [](const std::string& found) {
+    throw Error(ErrorKind::corrupt, "model of a peer: " + found);
+  };
+  if (entry.version_before != version_ || entry.version_after != version_ + 1) {
+    refuse_it(fmt::format("it leads from version {} to {}, the model is at {}",
+                          entry.version_before, entry.version_after, version_));
+  }
+  if (!pending_.empty()) refuse_it("inside an open round");
+  if (!is_mixing_weight(entry.weight)) {
+    refuse_it(fmt::format("weight {}: expected a number over 0 and below 1",
+                          entry.weight));
+  }
+  if (peer.size() != parameters_.size()) {
+    refuse_it(fmt::format("it has {} elements, the model {}", peer.size(),
+                          parameters_.size()));
+  }
+  for_each_chunk(peer.size(), [&](ParameterRange range) {
+    std::vector<float> room;
+    if (!all_finite(peer.block(range.first, range.count, room))) {
+      refuse_it("it has numbers that are not finite");
+    }
+  });
 }
 
 void ModelState::expect_follows(const ResultAssimilated& entry,
@@ -146,10 +231,8 @@ void ModelState::expect_follows(const ResultAssimilated& entry,
 }
 
 void ModelState::expect_in_round(const ResultAssimilated& entry) const {
-  for (const Pending& other : pending_) {
-    if (other.unit_index == entry.unit_index) {
-      refuse(entry, "its unit is in this round already");
-    }
+  if (pending_.contains(entry.unit_index)) {
+    refuse(entry, "its unit is in this round already");
   }
   if (!pending_.empty() && !same_bits(entry.coefficients, coefficients_)) {
     refuse(entry, "its coefficients are not those of its round");
@@ -160,17 +243,26 @@ void ModelState::expect_in_round(const ResultAssimilated& entry) const {
 bool ModelState::advance(const ResultAssimilated& entry, const UpdateRule& rule,
                          std::span<const float> base) {
   if (entry.version_after == version_) return false;
-  std::sort(pending_.begin(), pending_.end(),
-            [](const Pending& a, const Pending& b) {
-              return a.unit_index < b.unit_index;
-            });
-  std::vector<Contribution> contributions;
-  for (const Pending& one : pending_)
-    contributions.push_back({base, one.delta});
-  if (!contributions.empty() || rule.collects()) merge(contributions, rule);
+  const bool has_changed = !pending_.empty() || rule.collects();
+  if (has_changed) merge(rule, base);
   pending_.clear();
   version_ = entry.version_after;
+  delta_.clear();
+  if (has_changed) round_version();
   return true;
+}
+
+// Hosts have the rounded versions, so each is made of the one before by what
+// they fetch; the rest of the change is in the next one (error feedback).
+void ModelState::round_version() {
+  const Codec codec = snapshots_of(coefficients_);
+  if (codec == Codec::fp32) return;
+  check(layout_.model.has_value(), "versions of a known model are rounded");
+  const std::size_t threads = merging_threads(parameters_.size());
+  delta_ = encode_snapshot_delta({*layout_.model, codec, version_}, parameters_,
+                                 rule_state_.at(kUnrounded), threads);
+  apply_snapshot_delta(*layout_.model, delta_, parameters_, "rounded version",
+                       threads);
 }
 
 // A run may change its rule: the new one begins anew.
@@ -192,30 +284,55 @@ void ModelState::take_buffers_of(const UpdateRule& rule) {
   rule_state_ = std::move(taken);
 }
 
-void ModelState::merge(std::span<const Contribution> contributions,
-                       const UpdateRule& rule) {
-  const float weight = coefficient(coefficients_, kOneMinusC);
+void ModelState::merge(const UpdateRule& rule, std::span<const float> base) {
   take_buffers_of(rule);
-  std::size_t count = 0;
-  for (std::size_t first = 0; first < parameters_.size(); first += count) {
-    if (first < trainable_) {
-      count = std::min(kBlock, trainable_ - first);
-      rule.step({first, count}, parameters_, rule_state_, contributions,
-                coefficients_);
-    } else {
-      count = std::min(kBlock, parameters_.size() - first);
-      rule.step_statistics({first, count}, parameters_, rule_state_,
-                           contributions, coefficients_);
+  std::vector<float>& parameters = snapshots_of(coefficients_) == Codec::fp32
+                                       ? parameters_
+                                       : rule_state_.at(kUnrounded);
+  for_each_chunk(parameters.size(), [&](ParameterRange range) {
+    merge(range, rule, base, parameters);
+  });
+  rule.step_scalars(rule_state_, coefficients_);
+}
+
+void ModelState::merge(ParameterRange range, const UpdateRule& rule,
+                       std::span<const float> base,
+                       std::vector<float>& parameters) {
+  const float weight = coefficient(coefficients_, kOneMinusC);
+  std::vector<std::vector<float>> rooms(pending_.size());
+  std::vector<Contribution> contributions(pending_.size());
+  const std::size_t end = range.first + range.count;
+  for (std::size_t first = range.first, count = 0; first < end;
+       first += count) {
+    const bool is_learned = first < trainable_;
+    const std::size_t stop = is_learned ? std::min(trainable_, end) : end;
+    count = std::min(kBlock, stop - first);
+    std::size_t at = 0;
+    for (const auto& [unit, delta] : pending_) {
+      contributions[at] = {base.empty() ? base : base.subspan(first, count),
+                           delta.block(first, count, rooms[at])};
+      ++at;
     }
-    const float* w = parameters_.data() + first;
+    const auto step =
+        is_learned ? &UpdateRule::step : &UpdateRule::step_statistics;
+    (rule.*step)({first, count}, parameters, rule_state_, contributions,
+                 coefficients_);
+    if (weight == 0.0F) continue;  // what is published stays as it is
+    const float* w = parameters.data() + first;
     float* e = published_.data() + first;
     for_each_element(
         count, [=](std::size_t i) { e[i] = fma(weight, w[i] - e[i], e[i]); });
   }
-  rule.step_scalars(rule_state_, coefficients_);
 }
 
-Bytes write_rule_state(const RuleState& state) {
+std::size_t merging_threads(std::size_t parameters) {
+  const std::size_t processors = std::thread::hardware_concurrency();
+  return std::clamp<std::size_t>(
+      parameters / kLeastPerThread, 1,
+      std::clamp<std::size_t>(processors, 1, kMostThreads));
+}
+
+ByteParts rule_state_parts(const RuleState& state) {
   if (state.empty()) return {};
   std::vector<TensorView> tensors;
   for (const auto& [name, buffer] : state) {
@@ -225,7 +342,7 @@ Bytes write_rule_state(const RuleState& state) {
                        {reinterpret_cast<const std::uint8_t*>(buffer.data()),
                         buffer.size() * sizeof(float)}});
   }
-  return write_safetensors(tensors);
+  return safetensors_parts(tensors);
 }
 
 RuleState read_rule_state(ByteView bytes, std::uint64_t elements,
@@ -246,7 +363,7 @@ RuleState read_rule_state(ByteView bytes, std::uint64_t elements,
 }
 
 Hash rule_state_hash(const RuleState& state) {
-  return state.empty() ? Hash{} : sha256(write_rule_state(state));
+  return state.empty() ? Hash{} : rule_state_parts(state).hash();
 }
 
 }  // namespace quorate

@@ -1,9 +1,14 @@
 // The model of a run at a version, and how a ledger entry leads to the next.
 // The server's assimilator and the replay both use this, so that what is
 // replayed is what was done. Memory only: durability is the ledger's.
+//
+// A step is one pass over memory on several threads: the rule and the average
+// work on a block of parameters while it is in the cache, and base and update
+// may lie in mapped files (workunits/parameter_values).
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,24 +17,40 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "validator/update_rules/update_rule.h"
+#include "workunits/byte_parts.h"
 #include "workunits/ledger.h"
+#include "workunits/model_spec.h"
+#include "workunits/parameter_values.h"
 
 namespace quorate {
+
+// What the parameters of a state are.
+struct ParameterLayout {
+  // Not explicit: arithmetic alone needs no model.
+  ParameterLayout(std::size_t last_ones = 0) : statistics(last_ones) {}
+  ParameterLayout(const ModelSpec& spec)
+      : statistics(statistic_count(spec)), model(spec) {}
+
+  std::size_t statistics;          // how many of the last are running ones
+  std::optional<ModelSpec> model;  // only rounded versions need it
+};
 
 class ModelState {
  public:
   // Version 0: the average starts as the parameters, the rule's state at zero.
-  // statistics: how many of the last parameters are running statistics.
-  explicit ModelState(std::vector<float> initial, std::size_t statistics = 0);
+  explicit ModelState(std::vector<float> initial, ParameterLayout layout = {});
   // As a SnapshotPublished entry names it. To go on from a snapshot of version
   // v, apply every entry with version_before >= v: those of v's open round may
   // stand before the snapshot in the ledger.
   ModelState(std::uint64_t version, std::vector<float> parameters,
              std::vector<float> published, RuleState rule_state,
-             std::size_t statistics = 0);
+             ParameterLayout layout = {});
 
   std::uint64_t version() const { return version_; }
   const std::vector<float>& parameters() const { return parameters_; }
+  // What leads from the version before to this one, if versions are rounded
+  // (workunits/snapshot_delta); empty: nothing does.
+  ByteView delta() const { return delta_; }
   // The moving average of the versions: what is evaluated and exported.
   const std::vector<float>& published() const { return published_; }
   const RuleState& rule_state() const { return rule_state_; }
@@ -49,7 +70,7 @@ class ModelState {
   // Throws corrupt if the entry does not follow from this state, naming what
   // differs; the state is unchanged then.
   bool apply(const ResultAssimilated& entry, const UpdateRule& rule,
-             std::span<const float> base, std::vector<float> delta);
+             std::span<const float> base, ParameterValues delta);
   // The same without this entry's update, to see the model without a host: a
   // version that would have been made of it alone repeats the one before, but
   // for what a rule that collects does of others then.
@@ -60,36 +81,51 @@ class ModelState {
   // Throws corrupt if the entry does not follow from this state, which is
   // unchanged then.
   void revoke(const Revoked& entry);
+  // Goes a part of the way to the model of another project's run, of as many
+  // parameters: W = fma(weight, sub(X, W), W) of parameters, of running
+  // statistics (both stay between what they were and what the peer has) and of
+  // every replica that a rule has begun, so that a model which is the mean of
+  // its replicas remains it. What else a rule carries, as momentum, stays. The
+  // average takes part as in any version.
+  // Source: "pull" of Jin et al., arXiv 1611.04581, between servers.
+  // Throws corrupt if the entry does not follow from this state or the peer's
+  // model is not finite; the state is unchanged then.
+  void mix(const PeerMixed& entry, const ParameterValues& peer);
 
  private:
-  struct Pending {
-    std::uint64_t unit_index = 0;
-    std::vector<float> delta;
-  };
-
   void expect_follows(const ResultAssimilated& entry,
                       const UpdateRule& rule) const;
   void expect_in_round(const ResultAssimilated& entry) const;
   bool advance(const ResultAssimilated& entry, const UpdateRule& rule,
                std::span<const float> base);
   void take_buffers_of(const UpdateRule& rule);
-  void merge(std::span<const Contribution> contributions,
-             const UpdateRule& rule);
+  void merge(const UpdateRule& rule, std::span<const float> base);
+  void merge(ParameterRange range, const UpdateRule& rule,
+             std::span<const float> base, std::vector<float>& parameters);
+  void round_version();
+  void expect_follows(const PeerMixed& entry,
+                      const ParameterValues& peer) const;
 
   std::uint64_t version_ = 0;
   std::uint64_t branch_ = 0;  // the version of the last revocation
   std::vector<float> parameters_;
   std::vector<float> published_;
+  ParameterLayout layout_;
   std::size_t trainable_ = 0;  // parameters before the running statistics
+  Bytes delta_;
   RuleState rule_state_;
-  std::vector<Pending> pending_;
-  Coefficients coefficients_;  // of what is pending
+  std::map<std::uint64_t, ParameterValues> pending_;  // by index of unit
+  Coefficients coefficients_;                         // of what is pending
 };
 
+// How many threads work on a model of so many parameters. The bits are the same
+// with any number.
+std::size_t merging_threads(std::size_t parameters);
+
 // A rule's state as safetensors bytes: one f32 tensor a buffer, by name, of
-// [elements], or of the number of its scalars. Empty if there are no buffers:
-// then a ledger names the zero hash.
-Bytes write_rule_state(const RuleState& state);
+// [elements], or of the number of its scalars, which stay where they are. Empty
+// if there are no buffers: then a ledger names the zero hash.
+ByteParts rule_state_parts(const RuleState& state);
 // elements: parameter_count() of the model. Throws corrupt, naming `what`.
 RuleState read_rule_state(ByteView bytes, std::uint64_t elements,
                           const std::string& what);

@@ -1,6 +1,7 @@
 #include "validator/provenance.h"
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -34,6 +35,12 @@ class Reader {
     }
   }
   void operator()(const RunEnded&) {}
+  void operator()(const PeerMixed& mixed) {
+    if (is_reached_) return;
+    ++found_.mixed;
+    peers_.insert(mixed.peer);
+    found_.peers = peers_.size();
+  }
 
   Provenance take() { return std::move(found_); }
 
@@ -54,6 +61,7 @@ class Reader {
 
   std::uint64_t version_;
   bool is_reached_ = false;
+  std::set<PublicKey> peers_;
   std::unordered_map<ResultId, Contribution> in_;
   Provenance found_;
 };

@@ -38,6 +38,9 @@ class ObjectCheck {
   void operator()(const Revoked& entry) {
     read_checked(sources_.objects, entry.parameters, "rebuilt snapshot");
   }
+  void operator()(const PeerMixed& entry) {
+    open_peer_model(sources_, run_.model, entry);
+  }
   void operator()(const RunEnded& entry) {
     read_checked(sources_.objects, entry.parameters, "final snapshot");
     read_checked(sources_.objects, entry.published, "final published model");
@@ -68,7 +71,7 @@ Survey survey_of(const LedgerSources& sources, std::uint64_t entries) {
   Survey survey;
   survey.report = walk(sources, entries, [&](const LedgerEntry& entry) {
     if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
-      survey.last_uses[base_key(*result)] = entry.seq;
+      survey.last_uses[base_key(*result)] = {entry.seq, result->rule};
     } else if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
       survey.revocations.push_back({entry.seq, revoked->results});
       survey.revoked.insert(revoked->results.begin(), revoked->results.end());

@@ -16,6 +16,15 @@ namespace {
   throw Error(ErrorKind::corrupt, found);
 }
 
+std::unique_ptr<UpdateRule> rule_named(const std::string& name) {
+  try {
+    return make_update_rule(name, "");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    refuse(error.what());
+  }
+}
+
 }  // namespace
 
 BaseKey base_key(const ResultAssimilated& entry) {
@@ -29,7 +38,7 @@ void Timeline::show(const LedgerEntry& entry) {
 }
 
 Hash Timeline::hash_of(std::span<const float> values) const {
-  return sha256(write_parameters(run_.model, values));
+  return parameter_parts(run_.model, values).hash();
 }
 
 const Hash& Timeline::parameters_hash() {
@@ -40,8 +49,7 @@ const Hash& Timeline::parameters_hash() {
 void Timeline::operator()(const RunCreated& run) {
   run_ = run;
   expect_room_for(0);
-  state_.emplace(initial_parameters(run.model, run.seed),
-                 statistic_count(run.model));
+  state_.emplace(initial_parameters(run.model, run.seed), run.model);
   expect_same("initial parameters", run.initial, parameters_hash());
 }
 
@@ -54,7 +62,7 @@ void Timeline::operator()(const ResultAssimilated& entry) {
   if (left_out) ++left_out_;
   if (left_out ? state_->skip(entry, rule) : apply(entry, rule)) hash_.reset();
   const BaseKey base = base_key(entry);
-  if (last_uses_.at(base) == seq_) {
+  if (last_uses_.at(base).seq == seq_) {
     past_.erase(base);
     lived_.erase(base);
   }
@@ -67,7 +75,7 @@ bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
     options_.see({*entry_, entry, run_, task, base});
   }
   const std::string what = fmt::format("update of result {}", entry.result);
-  const std::optional<Bytes> update = read_update(sources_, entry);
+  std::optional<Bytes> update = read_update(sources_, entry);
   if (!update) {
     throw Error(ErrorKind::unsupported,
                 fmt::format("ledger entry {}: {} {}: it was removed after the "
@@ -76,7 +84,8 @@ bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
                             "it again, can follow this run",
                             seq_, what, entry.update.hex()));
   }
-  return state_->apply(entry, rule, base, decode_update(task, *update, what));
+  return state_->apply(entry, rule, base,
+                       keep_update(task, std::move(*update), what));
 }
 
 void Timeline::operator()(const SnapshotPublished& entry) {
@@ -105,11 +114,18 @@ void Timeline::operator()(const RunEnded& entry) {
               published_hash());
 }
 
+void Timeline::operator()(const PeerMixed& entry) {
+  keep_current_bases();
+  expect_room_for(0);
+  state_->mix(entry, open_peer_model(sources_, run_.model, entry));
+  hash_.reset();
+}
+
 void Timeline::take_lived_versions(Timeline& before) {
   // Units of rules with replicas do not outlive a revocation.
   const BaseKey newest{before.state_->version(), {}};
   const auto last = last_uses_.find(newest);
-  if (last != last_uses_.end() && last->second > before.seq_) {
+  if (last != last_uses_.end() && last->second.seq > before.seq_) {
     before.lived_[newest] =
         before.kept(before.state_->parameters(), before.hash_);
   }
@@ -117,13 +133,7 @@ void Timeline::take_lived_versions(Timeline& before) {
 }
 
 const UpdateRule& Timeline::rule_called(const std::string& name) {
-  if (rule_ && rule_->name() == name) return *rule_;
-  try {
-    rule_ = make_update_rule(name, "");
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::usage) throw;
-    refuse(error.what());
-  }
+  if (!rule_ || rule_->name() != name) rule_ = rule_named(name);
   return *rule_;
 }
 
@@ -165,10 +175,12 @@ void Timeline::keep_current_bases() {
   const std::uint64_t version = state_->version();
   for (auto use = last_uses_.lower_bound({version, {}});
        use != last_uses_.end() && use->first.version == version; ++use) {
-    if (use->second <= seq_) continue;
+    if (use->second.seq <= seq_) continue;
     const std::optional<std::uint32_t> replica = use->first.replica;
+    // Not the rule at hand: the run may have got this one since its last entry.
     past_[use->first] =
-        kept(state_->base(*rule_, replica), replica ? std::nullopt : hash_);
+        replica ? kept(state_->base(*rule_named(use->second.rule), replica), {})
+                : kept(state_->parameters(), hash_);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "validator/ledger_walk.h"
@@ -25,8 +26,13 @@ struct BaseKey {
   auto operator<=>(const BaseKey&) const = default;
 };
 BaseKey base_key(const ResultAssimilated& entry);
-// The last entry that uses a base.
-using LastUses = std::map<BaseKey, std::uint64_t>;
+// The last entry that uses a base, and the rule of those that do: units of
+// replicas do not outlive their rule.
+struct LastUse {
+  std::uint64_t seq = 0;
+  std::string rule;
+};
+using LastUses = std::map<BaseKey, LastUse>;
 
 // A result as the run met it, before its update becomes part of the model.
 struct ResultAtHand {
@@ -85,6 +91,7 @@ class Timeline {
   void operator()(const SnapshotPublished& entry);
   void operator()(const Revoked& entry);
   void operator()(const RunEnded& entry);
+  void operator()(const PeerMixed& entry);
 
  private:
   Hash hash_of(std::span<const float> values) const;

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -11,7 +14,7 @@
 
 namespace quorate {
 
-enum class ObjectKind { workunit, snapshot, shard, update, program };
+enum class ObjectKind { workunit, snapshot, shard, update, program, delta };
 std::string_view name_of(ObjectKind kind);
 
 // An object that a host needs, by content.
@@ -23,11 +26,22 @@ struct ObjectRef {
   bool operator==(const ObjectRef&) const = default;
 };
 
+// What leads from one snapshot of a run to the next (workunits/snapshot_delta).
+struct SnapshotStep {
+  Hash from;  // the snapshot before
+  ObjectRef delta;
+
+  bool operator==(const SnapshotStep&) const = default;
+};
+
 struct Assignment {
   ResultId result = 0;
   Nonce nonce;
   // The sealed workunit first, then snapshot and shard.
   std::vector<ObjectRef> objects;
+  // A shorter way to the snapshot, for hosts that have an earlier one: each
+  // leads to what the next is from, the last to the snapshot.
+  std::vector<SnapshotStep> deltas = {};
   // How long the host may be silent before the result goes to another.
   Seconds lease{0};
   // When it does in any case. Told to those who cannot be told later that they
@@ -36,5 +50,11 @@ struct Assignment {
   // False: a witness, who reports without sending its update.
   bool upload = true;
 };
+
+// What is left of that way for a host that has some snapshots; empty: it has
+// none that the way leads past.
+std::span<const SnapshotStep> shortest_way(
+    const Assignment& assignment,
+    const std::function<bool(const Hash& snapshot)>& has);
 
 }  // namespace quorate

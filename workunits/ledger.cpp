@@ -86,6 +86,18 @@ json to_json(const RunEnded& body) {
           {"published", body.published.hex()}};
 }
 
+json to_json(const PeerMixed& body) {
+  return {{"version_before", body.version_before},
+          {"version_after", body.version_after},
+          {"peer", body.peer.hex()},
+          {"peer_run", body.peer_run.hex()},
+          {"peer_version", body.peer_version},
+          {"parameters", body.parameters.hex()},
+          {"offer", body.offer.hex()},
+          {"weight", hex_of_float(body.weight)},
+          {"one_minus_c", hex_of_float(body.one_minus_c)}};
+}
+
 std::string line_of(const LedgerEntry& entry) {
   json line =
       std::visit([](const auto& body) { return to_json(body); }, entry.body);
@@ -197,6 +209,34 @@ RunEnded read_end(const JsonFields& fields) {
   return body;
 }
 
+// NaN is in no interval.
+float read_share(const JsonFields& fields, const char* name) {
+  const float value = fields.float_of_hex(name);
+  if (value >= 0.0F && value <= 1.0F) return value;
+  throw Error(ErrorKind::corrupt, fmt::format("{}: expected 0 to 1, found {}",
+                                              fields.label(name), value));
+}
+
+PeerMixed read_peer(const JsonFields& fields) {
+  PeerMixed body;
+  body.version_before = fields.integer("version_before");
+  body.version_after = fields.integer("version_after");
+  body.peer = fields.fixed_bytes<PublicKey>("peer");
+  body.peer_run = fields.fixed_bytes<RunId>("peer_run");
+  body.peer_version = fields.integer("peer_version");
+  body.parameters = fields.fixed_bytes<Hash>("parameters");
+  body.offer = fields.fixed_bytes<Hash>("offer");
+  body.weight = fields.float_of_hex("weight");
+  if (!is_mixing_weight(body.weight)) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected a number over 0 and below 1, found "
+                            "{}",
+                            fields.label("weight"), body.weight));
+  }
+  body.one_minus_c = read_share(fields, "one_minus_c");
+  return body;
+}
+
 LedgerBody read_body(const JsonFields& fields) {
   std::string kind = fields.text("kind", 32);
   if (kind == "run") return read_run(fields);
@@ -204,6 +244,7 @@ LedgerBody read_body(const JsonFields& fields) {
   if (kind == "snapshot") return read_snapshot(fields);
   if (kind == "revocation") return read_revocation(fields);
   if (kind == "end") return read_end(fields);
+  if (kind == "peer") return read_peer(fields);
   throw Error(ErrorKind::corrupt, fmt::format("{}: unknown kind \"{}\"",
                                               fields.label("kind"), kind));
 }
@@ -220,8 +261,13 @@ std::string_view kind_of(const LedgerBody& body) {
                  [](const ResultAssimilated&) { return "result"; },
                  [](const SnapshotPublished&) { return "snapshot"; },
                  [](const Revoked&) { return "revocation"; },
-                 [](const RunEnded&) { return "end"; }},
+                 [](const RunEnded&) { return "end"; },
+                 [](const PeerMixed&) { return "peer"; }},
       body);
+}
+
+bool is_mixing_weight(float weight) {
+  return weight > 0.0F && weight < 1.0F;
 }
 
 LedgerRecord make_record(const LedgerEntry& entry, const ProjectId& project,

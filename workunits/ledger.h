@@ -1,6 +1,7 @@
 // The hash-chained record of what became of a run: one entry for its creation,
 // one per assimilated result, one per published snapshot, one per revocation of
-// results that proved false, one for its end.
+// results that proved false, one per model of a peer that was mixed in, one for
+// its end.
 // An entry is one line of JSON; its hash covers the line, and the line names
 // the hash before it. Each hash is signed by the project. The row in the store
 // is the commit point; a ledger file is an export of the rows.
@@ -76,6 +77,23 @@ struct Revoked {
 inline constexpr std::size_t kMaxRevoked = 100'000;
 inline constexpr std::size_t kMaxRevokedReason = 1024;  // bytes
 
+// Another project's run of the same network was mixed into the model: with
+// weight w each parameter goes that part of the way to the peer's. The peer has
+// said in a sealed offer that this is what its model was.
+struct PeerMixed {
+  std::uint64_t version_before = 0;
+  std::uint64_t version_after = 0;  // version_before + 1
+  PublicKey peer;                   // project key; its id follows from it
+  RunId peer_run;
+  std::uint64_t peer_version = 0;
+  Hash parameters;           // the peer's, at that version
+  Hash offer;                // sealed: workunits/model_offer
+  float weight = 0.0F;       // of the peer's model, over 0 and below 1
+  float one_minus_c = 0.0F;  // of the new version in the published average
+};
+// At 0 nothing would be mixed in, at 1 nothing of one's own would be left.
+bool is_mixing_weight(float weight);
+
 struct RunEnded {
   std::string state;  // "finished", "stopped"
   std::uint64_t version = 0;
@@ -83,8 +101,9 @@ struct RunEnded {
   Hash published;
 };
 
-using LedgerBody = std::variant<RunCreated, ResultAssimilated,
-                                SnapshotPublished, Revoked, RunEnded>;
+using LedgerBody =
+    std::variant<RunCreated, ResultAssimilated, SnapshotPublished, Revoked,
+                 RunEnded, PeerMixed>;
 
 struct LedgerEntry {
   std::uint64_t seq = 0;  // from 0
@@ -93,7 +112,7 @@ struct LedgerEntry {
 };
 
 // What an entry is about: "run", "result", "snapshot",
-// "revocation", "end".
+// "revocation", "end", "peer".
 std::string_view kind_of(const LedgerBody& body);
 
 // An entry as stored: its line (without newline), hash and signature.

@@ -52,7 +52,11 @@ std::uint64_t next_version(std::uint64_t seq, std::uint64_t version,
             expect(version, revoked.version_before);
             return expect(version + 1, revoked.version_after);
           },
-          [&](const RunEnded& end) { return expect(version, end.version); }},
+          [&](const RunEnded& end) { return expect(version, end.version); },
+          [&](const PeerMixed& mixed) {
+            expect(version, mixed.version_before);
+            return expect(version + 1, mixed.version_after);
+          }},
       body);
 }
 
@@ -97,6 +101,8 @@ void LedgerVerifier::follow(std::uint64_t seq, const LedgerBody& body) {
     take_in(seq, *result);
   } else if (const auto* revoked = std::get_if<Revoked>(&body)) {
     take_out(seq, *revoked);
+  } else if (std::holds_alternative<PeerMixed>(body) && is_round_open_) {
+    reject(seq, "mixes a peer's model in inside an open round");
   }
 }
 

@@ -17,8 +17,9 @@ class LedgerVerifier {
       : project_(project), key_(key) {}
   // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
   // chain, a hash or a signature that does not fit, versions that do not follow
-  // each other, a result that is assimilated twice, or a revocation inside an
-  // open round or of what is not in the model.
+  // each other, a result that is assimilated twice, a revocation inside an open
+  // round or of what is not in the model, or a peer's model inside an open
+  // round.
   LedgerEntry next(const LedgerRecord& record);
 
  private:

@@ -92,11 +92,15 @@ std::optional<std::uint64_t> ObjectReader::size(const Hash& hash) const {
   return size;
 }
 
-bool ObjectStore::holds(const Hash& hash, ByteView bytes) const {
+bool ObjectStore::holds(const Hash& hash, const ByteParts& bytes) const {
   if (size(hash) != bytes.size()) return false;
-  MappedFile file(path(hash));
-  return std::equal(bytes.begin(), bytes.end(), file.bytes().begin(),
-                    file.bytes().end());
+  const MappedFile file(path(hash));
+  ByteView left = file.bytes();
+  for (ByteView part : bytes.parts()) {
+    if (!std::equal(part.begin(), part.end(), left.begin())) return false;
+    left = left.subspan(part.size());
+  }
+  return true;
 }
 
 void ObjectReader::list(const std::function<void(const Found&)>& see) const {
@@ -119,8 +123,8 @@ void ObjectReader::list(const std::function<void(const Found&)>& see) const {
   }
 }
 
-std::pair<Hash, bool> ObjectStore::insert(ByteView bytes, bool own) {
-  Hash hash = sha256(bytes);
+std::pair<Hash, bool> ObjectStore::insert(const ByteParts& bytes, bool own) {
+  const Hash hash = bytes.hash();
   // Renewed first: what is there then stays there.
   if (renew(hash) && holds(hash, bytes)) {
     note_unsynced(hash);  // another thread may have moved it in just now
@@ -130,7 +134,9 @@ std::pair<Hash, bool> ObjectStore::insert(ByteView bytes, bool own) {
   try {
     FileDescriptor file =
         open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, 0644);
-    write_all(file.get(), bytes, temporary);
+    for (ByteView part : bytes.parts()) {
+      write_all(file.get(), part, temporary);
+    }
     return {hash, move_in(temporary, hash, own)};
   } catch (...) {
     ::unlink(temporary.c_str());

@@ -16,6 +16,7 @@
 
 #include "base/crypto.h"
 #include "base/file.h"
+#include "workunits/byte_parts.h"
 
 namespace quorate {
 
@@ -60,10 +61,13 @@ class ObjectStore : public ObjectReader {
   // There for every reader on return, and durable after the next sync().
   // Putting what is there already renews it; what is there damaged is written
   // anew.
-  Hash put(ByteView bytes) { return insert(bytes, false).first; }
+  Hash put(const ByteParts& bytes) { return insert(bytes, false).first; }
+  Hash put(ByteView bytes) { return put(ByteParts(bytes)); }
   // The same. True if nothing was there under this hash: then the object is the
   // caller's own, see remove_own().
-  std::pair<Hash, bool> put_own(ByteView bytes) { return insert(bytes, true); }
+  std::pair<Hash, bool> put_own(const ByteParts& bytes) {
+    return insert(bytes, true);
+  }
   // Takes over a finished temporary file whose bytes have this hash; durable
   // after the next sync().
   void adopt(const fs::path& temporary, const Hash& hash);
@@ -90,9 +94,9 @@ class ObjectStore : public ObjectReader {
   bool remove_unused_since(const Hash& hash, fs::file_time_type limit);
 
  private:
-  std::pair<Hash, bool> insert(ByteView bytes, bool own);
+  std::pair<Hash, bool> insert(const ByteParts& bytes, bool own);
   bool move_in(const fs::path& temporary, const Hash& hash, bool own);
-  bool holds(const Hash& hash, ByteView bytes) const;
+  bool holds(const Hash& hash, const ByteParts& bytes) const;
   void unlink_object(const Hash& hash) const;
   void note_unsynced(const Hash& hash);
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -190,6 +192,62 @@ std::vector<std::uint64_t> shape_of(const TensorSpec& tensor) {
   return {tensor.shape.begin(), tensor.shape.end()};
 }
 
+// As they are to be written: every NaN the same.
+bool are_canonical(std::span<const float> values) {
+  return std::all_of(values.begin(), values.end(),
+                     [](float x) { return canonical_bits(x) == bits(x); });
+}
+
+ByteParts tensor_parts(std::span<const TensorSpec> tensors,
+                       std::span<const float> values,
+                       const std::map<std::string, std::string>& metadata) {
+  std::vector<TensorView> heads;
+  std::uint64_t elements = 0;
+  for (const TensorSpec& tensor : tensors) {
+    heads.push_back({tensor.name, DType::f32, shape_of(tensor), {}});
+    elements += tensor.size();
+  }
+  check(elements == values.size(), "a value for every element");
+  ByteParts parts;
+  parts.add(head_of(heads, metadata));
+  const ByteView data{reinterpret_cast<const std::uint8_t*>(values.data()),
+                      values.size_bytes()};
+  if (are_canonical(values)) {
+    parts.add_view(data);
+    return parts;
+  }
+  Bytes canonical(data.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::uint32_t word = canonical_bits(values[i]);
+    std::memcpy(canonical.data() + i * sizeof(word), &word, sizeof(word));
+  }
+  parts.add(std::move(canonical));
+  return parts;
+}
+
+// The values of all tensors of the model, which must be there in declared order
+// and nothing else: one after another, since they cover the data.
+ByteView parameter_data(const ModelSpec& model, ByteView bytes,
+                        const std::string& what) {
+  const Safetensors file(bytes, what);
+  const std::vector<TensorSpec> specs = parameters_of(model);
+  if (file.tensors().size() != specs.size()) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected {} tensors, found {}", what,
+                            specs.size(), file.tensors().size()));
+  }
+  for (std::size_t i = 0; i < specs.size(); ++i) {
+    const TensorView& view =
+        file.get(specs[i].name, DType::f32, shape_of(specs[i]));
+    if (&view != &file.tensors()[i]) {
+      throw Error(ErrorKind::corrupt,
+                  fmt::format("{}: tensor \"{}\" is not in its place", what,
+                              specs[i].name));
+    }
+  }
+  return bytes.last(parameter_count(model) * sizeof(float));
+}
+
 }  // namespace
 
 std::size_t size_of(DType dtype) {
@@ -247,16 +305,22 @@ const TensorView& Safetensors::get(
   return *found;
 }
 
-Bytes write_safetensors(std::span<const TensorView> tensors,
-                        const std::map<std::string, std::string>& metadata) {
-  Bytes out = head_of(tensors, metadata);
-  out.reserve(out.size() + data_bytes(tensors));
+ByteParts safetensors_parts(
+    std::span<const TensorView> tensors,
+    const std::map<std::string, std::string>& metadata) {
+  ByteParts parts;
+  parts.add(head_of(tensors, metadata));
   for (const TensorView& tensor : tensors) {
     check(byte_size(tensor.dtype, tensor.shape) == tensor.data.size(),
           "a tensor's data have the size of its shape");
-    out.insert(out.end(), tensor.data.begin(), tensor.data.end());
+    parts.add_view(tensor.data);
   }
-  return out;
+  return parts;
+}
+
+Bytes write_safetensors(std::span<const TensorView> tensors,
+                        const std::map<std::string, std::string>& metadata) {
+  return safetensors_parts(tensors, metadata).joined();
 }
 
 Bytes head_of(std::span<const TensorView> tensors,
@@ -279,20 +343,7 @@ std::uint64_t data_bytes(std::span<const TensorView> tensors) {
 Bytes write_tensors(std::span<const TensorSpec> tensors,
                     std::span<const float> values,
                     const std::map<std::string, std::string>& metadata) {
-  std::vector<std::uint32_t> words(values.size());
-  std::transform(values.begin(), values.end(), words.begin(), canonical_bits);
-  ByteView data{reinterpret_cast<const std::uint8_t*>(words.data()),
-                words.size() * sizeof(float)};
-  std::vector<TensorView> views;
-  for (const TensorSpec& tensor : tensors) {
-    std::size_t size = tensor.size() * sizeof(float);
-    check(size <= data.size(), "a value for every element");
-    views.push_back(
-        {tensor.name, DType::f32, shape_of(tensor), data.first(size)});
-    data = data.subspan(size);
-  }
-  check(data.empty(), "an element for every value");
-  return write_safetensors(views, metadata);
+  return tensor_parts(tensors, values, metadata).joined();
 }
 
 Bytes write_parameters(const ModelSpec& model, std::span<const float> values,
@@ -300,29 +351,23 @@ Bytes write_parameters(const ModelSpec& model, std::span<const float> values,
   return write_tensors(parameters_of(model), values, metadata);
 }
 
+ByteParts parameter_parts(const ModelSpec& model,
+                          std::span<const float> values) {
+  return tensor_parts(parameters_of(model), values, {});
+}
+
 std::vector<float> read_parameters(const ModelSpec& model, ByteView bytes,
                                    const std::string& what) {
-  Safetensors file(bytes, what);
-  std::vector<TensorSpec> specs = parameters_of(model);
-  if (file.tensors().size() != specs.size()) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: expected {} tensors, found {}", what,
-                            specs.size(), file.tensors().size()));
-  }
+  const ByteView data = parameter_data(model, bytes, what);
   std::vector<float> values(parameter_count(model));
-  float* out = values.data();
-  for (std::size_t i = 0; i < specs.size(); ++i) {
-    const TensorView& view =
-        file.get(specs[i].name, DType::f32, shape_of(specs[i]));
-    if (&view != &file.tensors()[i]) {
-      throw Error(ErrorKind::corrupt,
-                  fmt::format("{}: tensor \"{}\" is not in its place", what,
-                              specs[i].name));
-    }
-    std::memcpy(out, view.data.data(), view.data.size());
-    out += specs[i].size();
-  }
+  std::memcpy(values.data(), data.data(), data.size());
   return values;
+}
+
+ParameterValues map_parameters(const ModelSpec& model, MappedFile file,
+                               const std::string& what) {
+  const ByteView data = parameter_data(model, file.bytes(), what);
+  return {std::move(file), data};
 }
 
 }  // namespace quorate

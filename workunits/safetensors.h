@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "workunits/byte_parts.h"
 #include "workunits/model_spec.h"
+#include "workunits/parameter_values.h"
 
 namespace quorate {
 
@@ -69,6 +71,10 @@ class Safetensors {
   std::map<std::string, std::string> metadata_;
 };
 
+// The tensors' data stay where they are.
+ByteParts safetensors_parts(
+    std::span<const TensorView> tensors,
+    const std::map<std::string, std::string>& metadata = {});
 Bytes write_safetensors(
     std::span<const TensorView> tensors,
     const std::map<std::string, std::string>& metadata = {});
@@ -87,9 +93,15 @@ Bytes write_tensors(std::span<const TensorSpec> tensors,
 // order. values: parameter_count(model) of them.
 Bytes write_parameters(const ModelSpec& model, std::span<const float> values,
                        const std::map<std::string, std::string>& metadata = {});
+// The same; the values stay where they are, unless there is a NaN.
+ByteParts parameter_parts(const ModelSpec& model,
+                          std::span<const float> values);
 // Throws corrupt, naming `what` and the tensor, unless `bytes` hold exactly the
 // tensors of `model` in declared order.
 std::vector<float> read_parameters(const ModelSpec& model, ByteView bytes,
                                    const std::string& what);
+// The same of a file, which must not change: they may stay there.
+ParameterValues map_parameters(const ModelSpec& model, MappedFile file,
+                               const std::string& what);
 
 }  // namespace quorate

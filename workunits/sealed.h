@@ -23,6 +23,7 @@ enum class SealKind : std::uint32_t {
   project = 2,
   ledger_entry = 3,
   receipt = 4,
+  model_offer = 5,
 };
 
 // The payload followed by its seal (kSealBytes).

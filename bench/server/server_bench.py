@@ -77,7 +77,7 @@ def make_project(stage):
 def create_run(project, name, quorum):
     project.order("train", "create", name, "--dataset", "glyphs", "--model",
                   "mlp:none", "--local-steps", 1, "--quorum", quorum,
-                  "--epochs", EPOCHS)
+                  "--epochs", EPOCHS, "--rule", "vc-asgd", "--codec", "fp32")
 
 
 def load(stage, server, door, mode, clients, seconds=SECONDS):

@@ -9,6 +9,7 @@
 #include <ctime>
 #include <random>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -101,7 +102,7 @@ struct Life {
     run = store->insert_run(row, {});
     std::vector<LedgerEntry> first = test::sample_entries();
     first.resize(1);
-    store->append_ledger(run, test::chain(first));
+    store->append_ledger(run, first.front(), test::chain(first).front());
     store->commit();
   }
 
@@ -152,13 +153,14 @@ struct Life {
     store->update_workunits(units);
   }
 
-  std::vector<LedgerRecord> records(const std::vector<Workunit>& units) {
-    std::vector<LedgerRecord> made;
+  std::vector<std::pair<LedgerEntry, LedgerRecord>> records(
+      const std::vector<Workunit>& units) {
+    std::vector<std::pair<LedgerEntry, LedgerRecord>> made;
     for (const Workunit& unit : units) {
       LedgerEntry entry = test::sample_entries().at(1);
       entry.seq = ++seq;
       std::get<ResultAssimilated>(entry.body).result = unit.canonical_result;
-      made.push_back(make_record(entry, test::sample_project(), key));
+      made.emplace_back(entry, make_record(entry, test::sample_project(), key));
     }
     return made;
   }
@@ -173,8 +175,12 @@ struct Life {
       make(units, results);
       timed(inserted, [&] { insert(units, results); });
       timed(decided, [&] { decide(units, results); });
-      const std::vector<LedgerRecord> lines = records(units);
-      timed(appended, [&] { store->append_ledger(run, lines); });
+      const auto ledger = records(units);
+      timed(appended, [&] {
+        for (const auto& [entry, record] : ledger) {
+          store->append_ledger(run, entry, record);
+        }
+      });
       timed(asked, [&] {
         for (const Result& result : results) store->result(result.id);
       });

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "client/project_api.h"
 #include "protocol/boinc/account_reply.h"
+#include "protocol/transfer/refusal.h"
 
 namespace quorate::client {
 namespace {

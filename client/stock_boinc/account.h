@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "client/project_address.h"
 #include "client/stock_boinc/gui_rpc/stock_client.h"
-#include "client/transfer.h"
+#include "protocol/transfer/project_address.h"
+#include "protocol/transfer/transfer.h"
 
 namespace quorate::client {
 

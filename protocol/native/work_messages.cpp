@@ -49,6 +49,11 @@ Json to_json(const Assignment& assignment) {
                {"nonce", assignment.nonce.hex()},
                {"objects", std::move(objects)},
                {"lease", assignment.lease.count()}};
+  for (const SnapshotStep& step : assignment.deltas) {
+    json["deltas"].push_back({{"from", step.from.hex()},
+                              {"hash", step.delta.hash.hex()},
+                              {"size", step.delta.size}});
+  }
   if (!assignment.upload) json["upload"] = false;
   return json;
 }
@@ -61,6 +66,14 @@ Assignment read_assignment(const JsonValue& value) {
     assignment.objects.push_back({read_object_kind(item.at("kind")),
                                   item.at("hash").hex<Hash>(),
                                   item.at("size").integer(kMaxId)});
+  }
+  if (auto deltas = value.find("deltas")) {
+    for (const JsonValue& item : deltas->items(kMaxDeltas)) {
+      assignment.deltas.push_back(
+          {item.at("from").hex<Hash>(),
+           {ObjectKind::delta, item.at("hash").hex<Hash>(),
+            item.at("size").integer(kMaxId)}});
+    }
   }
   assignment.lease = value.at("lease").seconds(kMaxSeconds);
   if (auto upload = value.find("upload")) {

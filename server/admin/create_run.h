@@ -10,7 +10,7 @@
 
 namespace quorate {
 
-// arguments: run, dataset, and optionally model, rule, rule_settings (an
+// wishes: run, dataset, and optionally model, rule, rule_settings (an
 // object), alpha, beta, gamma (as in rule_settings), local_steps, batch,
 // epochs, quorum, lr, momentum, weight_decay, lr_schedule, seed, round_units,
 // round_share. Throws usage, naming the argument, for what cannot work. The
@@ -18,11 +18,7 @@ namespace quorate {
 // local_steps may be the word "auto". id: of a run that is to have the same
 // units as another; else it is drawn.
 TrainingRun& create_run(ProjectState& state, Daemons& daemons,
-                        const nlohmann::json& arguments,
+                        const nlohmann::json& wishes,
                         const std::optional<RunId>& id = {});
-
-// What a person typed where a number belongs: that number, if it is finite, or
-// the text as it is, for create_run() to refuse.
-nlohmann::json number_or_text(const std::string& text);
 
 }  // namespace quorate

@@ -9,10 +9,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "server/admin/change_run.h"
 #include "server/admin/create_run.h"
 #include "server/admin/host_orders.h"
 #include "server/admin/ledger_rows.h"
 #include "server/admin/lists.h"
+#include "server/admin/peer_orders.h"
 #include "server/admin/remove_dataset.h"
 #include "server/evaluations.h"
 #include "server/status.h"
@@ -62,6 +64,12 @@ json set_state(Project& project, const json& arguments, RunState from,
   project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
                          training.run.key, 0, "by the operator");
   project.daemons().scheduler.wake();
+  return detailed_run(project, training);
+}
+
+json change(Project& project, const json& arguments) {
+  TrainingRun& training = loaded_run_of(project, arguments);
+  change_run(project.state(), project.daemons(), training, arguments);
   return detailed_run(project, training);
 }
 
@@ -195,9 +203,14 @@ const std::map<std::string, Command>& commands() {
        [](Project& p, const json& a) {
          return set_state(p, a, RunState::paused, RunState::running);
        }},
+      {"train-change", change},
       {"train-stop", stop},
       {"status",
-       [](Project& p, const json&) { return status::summary(p.state()); }},
+       [](Project& p, const json&) {
+         json summary = status::summary(p.state());
+         summary["peer_problems"] = peer_problems(p);
+         return summary;
+       }},
       {"hosts",
        [](Project& p, const json&) { return status::hosts(p.state()); }},
       {"host-show", show_host},
@@ -214,6 +227,11 @@ const std::map<std::string, Command>& commands() {
       {"host-find", find_host},
       {"exportable", exportable},
       {"dataset-remove", remove_dataset},
+      {"peers-add", add_peer},
+      {"peers-list", list_peers},
+      {"peers-remove", remove_peer},
+      {"peers-allow", allow_peer},
+      {"peers-disallow", disallow_peer},
   };
   return kTable;
 }

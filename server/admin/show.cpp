@@ -95,6 +95,9 @@ void add_status(CLI::App& app, GlobalOptions& global) {
                             {"ACCURACY", "accuracy"},
                             {"BEST", "best_accuracy"}}),
                standstills(runs));
+    for (const json& problem : summary["peer_problems"]) {
+      fmt::print("{}\n", problem.get<std::string>());
+    }
   });
 }
 

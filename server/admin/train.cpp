@@ -1,3 +1,5 @@
+#include <functional>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +8,8 @@
 #include "base/file.h"
 #include "server/admin/client.h"
 #include "server/admin/commands.h"
-#include "server/admin/create_run.h"
+#include "server/admin/forward.h"
+#include "server/admin/run_arguments.h"
 #include "server/admin/run_text.h"
 #include "server/admin/table.h"
 #include "validator/update_rules/update_rule.h"
@@ -35,31 +38,6 @@ void print_run(const json& run, bool as_json) {
   }
   fmt::print("{}", table(json::array({run}), kRunColumns));
   fmt::print("{}{}", run_details(run), standstills(json::array({run})));
-}
-
-// An option that reaches the server only if it was given.
-void forward(CLI::App* command, const std::shared_ptr<json>& arguments,
-             const std::string& flag, const char* key,
-             const std::string& help) {
-  command->add_option_function<std::string>(
-      flag,
-      [arguments, key](const std::string& value) { (*arguments)[key] = value; },
-      help);
-}
-
-// The same of a number, or of a word that stands for one. What is neither goes
-// to the server as it is, which says what it expects.
-void forward_number(CLI::App* command, const std::shared_ptr<json>& arguments,
-                    const std::string& flag, const char* key,
-                    const std::string& help) {
-  command
-      ->add_option_function<std::string>(
-          flag,
-          [arguments, key](const std::string& text) {
-            (*arguments)[key] = number_or_text(text);
-          },
-          help)
-      ->type_name("NUMBER");
 }
 
 // A file with a list of layers goes to the server by its content.
@@ -102,11 +80,23 @@ void add_optimizer(CLI::App* command, const std::shared_ptr<json>& arguments) {
                  "text 1]");
 }
 
-// The update rule and what belongs to it.
-void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments) {
+// What a new run has without a flag, as help texts say it; and of a run that
+// there is, which keeps what it has.
+using Usual = std::function<std::string(const std::string&)>;
+std::string of_new_run(const std::string& value) {
+  return " [" + value + "]";
+}
+std::string unsaid(const std::string&) {
+  return "";
+}
+
+// The update rule and what belongs to it. usual: how what a new run has without
+// the flag is added to its help.
+void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments,
+              const Usual& usual) {
   forward(command, arguments, "--rule", "rule",
-          fmt::format("How updates combine: {} [{}]",
-                      fmt::join(update_rule_names(), ", "), Run().rule));
+          fmt::format("How updates combine: {}{}",
+                      fmt::join(update_rule_names(), ", "), usual(kUsualRule)));
   command
       ->add_option_function<std::vector<std::string>>(
           "--set",
@@ -132,22 +122,45 @@ void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments) {
                  "[0.7]");
   forward_number(command, arguments, "--beta", "beta",
                  "The same as --set beta=NUMBER. diloco: outer momentum [0.9]");
+  forward(command, arguments, "--snapshots", "snapshots",
+          fmt::format("The same as --set snapshots=CODEC. Rules in rounds: how "
+                      "hosts fetch the next version: {}{}",
+                      fmt::join(codec_names(), ", "),
+                      usual(std::string(name_of(kUsualSnapshots)))));
   forward_number(
       command, arguments, "--round-units", "round_units",
-      "Rules in rounds: units of a round; 0: as many as hosts are active [0]");
-  forward_number(command, arguments, "--round-share", "round_share",
-                 "Rules in rounds: share of a round that closes it [0.6]");
+      "Rules in rounds: units of a round; 0: as many as hosts are active" +
+          usual("0"));
+  forward_number(
+      command, arguments, "--round-share", "round_share",
+      "Rules in rounds: share of a round that closes it" + usual("0.6"));
 }
 
-void add_create(CLI::App* train, GlobalOptions& global) {
-  auto arguments = std::make_shared<json>(json::object());
-  CLI::App* command = train->add_subcommand("create", "Begin a training run");
+void add_run_name(CLI::App* command, const std::shared_ptr<json>& arguments) {
   command
       ->add_option_function<std::string>(
           "RUN",
           [arguments](const std::string& name) { (*arguments)["run"] = name; },
           "Name of the run")
       ->required();
+}
+
+// What a unit is, whatever the run.
+void add_units(CLI::App* command, const std::shared_ptr<json>& arguments,
+               const Usual& usual) {
+  forward_number(command, arguments, "--local-steps", "local_steps",
+                 "Minibatches of a unit, or auto: by hosts and their speed" +
+                     usual("auto"));
+  forward(
+      command, arguments, "--codec", "codec",
+      fmt::format("How updates are sent: {}{}", fmt::join(codec_names(), ", "),
+                  usual(std::string(name_of(kUsualCodec)))));
+}
+
+void add_create(CLI::App* train, GlobalOptions& global) {
+  auto arguments = std::make_shared<json>(json::object());
+  CLI::App* command = train->add_subcommand("create", "Begin a training run");
+  add_run_name(command, arguments);
   command
       ->add_option_function<std::string>(
           "--dataset",
@@ -157,9 +170,8 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           "Data set to train on")
       ->required();
   add_model(command, arguments);
-  add_rule(command, arguments);
-  forward_number(command, arguments, "--local-steps", "local_steps",
-                 "Minibatches of a unit, or auto [auto]");
+  add_rule(command, arguments, of_new_run);
+  add_units(command, arguments, of_new_run);
   forward_number(command, arguments, "--batch", "batch",
                  "Samples of a minibatch [64; of a text 16]");
   forward_number(command, arguments, "--micro-batch", "micro_batch",
@@ -169,9 +181,6 @@ void add_create(CLI::App* train, GlobalOptions& global) {
                  "Passes over the data [20]");
   forward_number(command, arguments, "--quorum", "quorum",
                  "Results of different users that must agree [2]");
-  forward(command, arguments, "--codec", "codec",
-          fmt::format("How updates are sent: {} [fp32]",
-                      fmt::join(codec_names(), ", ")));
   add_optimizer(command, arguments);
   forward(command, arguments, "--lr-schedule", "lr_schedule",
           "linear (to zero) or constant [linear]");
@@ -188,6 +197,26 @@ void add_create(CLI::App* train, GlobalOptions& global) {
   command->callback([arguments, &global] {
     AdminClient client(global.folder);
     print_run(client.call("train-create", *arguments), global.json);
+  });
+}
+
+void add_change(CLI::App* train, GlobalOptions& global) {
+  auto arguments = std::make_shared<json>(json::object());
+  CLI::App* command = train->add_subcommand(
+      "change",
+      "Go on with another rule, or other settings, from the next unit on");
+  add_run_name(command, arguments);
+  add_rule(command, arguments, unsaid);
+  add_units(command, arguments, unsaid);
+  forward_number(command, arguments, "--lr", "lr",
+                 "The local optimiser's learning rate");
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project train change first --rule diloco "
+      "--lr 0.02\n");
+  command->callback([arguments, &global] {
+    AdminClient client(global.folder);
+    print_run(client.call("train-change", *arguments), global.json);
   });
 }
 
@@ -211,6 +240,7 @@ void add_train(CLI::App& app, GlobalOptions& global) {
   CLI::App* train = app.add_subcommand("train", "Training runs");
   train->require_subcommand(1);
   add_create(train, global);
+  add_change(train, global);
   add_on_run(train, global, "show", "One run");
   add_on_run(train, global, "pause", "Hand out no new work");
   add_on_run(train, global, "resume", "Go on after a pause");

@@ -100,12 +100,19 @@ void compare(const GlobalOptions& global, const std::string& path,
                             {"samples", found.samples},
                             {"revoked_before", found.revoked_before},
                             {"revoked_later", found.revoked_later},
+                            {"mixed", found.mixed},
+                            {"peers", found.peers},
                             {"entries", found.entries}}
                            .dump());
   } else if (wrong.empty()) {
     fmt::print("{}: ok: version {} of run {}, made of {} results of {} hosts\n",
                path, claims.version, found.run.name, found.results,
                found.hosts);
+    if (found.mixed > 0) {
+      fmt::print(
+          "{} models of {} other projects are mixed in: see docs/peers.md.\n",
+          found.mixed, found.peers);
+    }
     if (found.revoked_later > 0) {
       fmt::print(
           "Since then {} of these results proved false: export a later "

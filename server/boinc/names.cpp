@@ -22,6 +22,7 @@ std::string_view prefix_of(ObjectKind kind) {
       return "shard-";
     case ObjectKind::update:
     case ObjectKind::program:
+    case ObjectKind::delta:
       break;
   }
   check(false, "BOINC clients download a task's inputs only");

@@ -193,7 +193,7 @@ void SchedulerRoute::finish(const RpcPtr& rpc) {
   rpc->reply.acknowledges_trickles = !rpc->request.trickles.empty();
   const bool may_have_some = may_work(*rpc, host);
   if (may_have_some) add_shipments(*rpc, host);
-  state_.hosts.set_available(host.id, may_have_some);
+  state_.set_available(host, may_have_some);
   send_work(rpc);
   hosts_.flush();
 }

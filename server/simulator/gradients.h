@@ -43,5 +43,7 @@ std::unique_ptr<Gradients> real_gradients(
     ProjectState& state, std::uint32_t workers,
     const protocol::WorkerOptions& options);
 std::unique_ptr<Gradients> no_gradients(ProjectState& state);
+// For simulations without gradients: signs nothing, and writes nothing down.
+std::unique_ptr<const Notary> no_notary();
 
 }  // namespace quorate

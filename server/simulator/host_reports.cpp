@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/arithmetic.h"
+#include "server/compute_request.h"
 #include "workunits/update.h"
 
 namespace quorate {
@@ -39,17 +39,6 @@ Hash digest_of(std::uint64_t salt) {
   std::copy_n(reinterpret_cast<const std::uint8_t*>(&salt), sizeof salt,
               digest.bytes.begin());
   return digest;
-}
-
-ResultHeader header_of(const OpenResult& open, const std::string& device) {
-  ResultHeader header;
-  header.result_id = static_cast<std::uint64_t>(open.id);
-  header.nonce = open.nonce;
-  header.workunit = open.workunit;
-  header.host = open.host_key;
-  header.device = device;
-  header.arithmetic = kArithmeticVersion;
-  return header;
 }
 
 }  // namespace

@@ -44,4 +44,21 @@ bool Machine::has_shard(const Hash& shard) const {
   return std::find(shards.begin(), shards.end(), shard) != shards.end();
 }
 
+bool Machine::has_snapshot(const Hash& snapshot) const {
+  return std::find(snapshots.begin(), snapshots.end(), snapshot) !=
+         snapshots.end();
+}
+
+void Machine::is_heard(Seconds now) {
+  for (MachineTask& task : tasks) {
+    task.missed = std::min(now + task.lease, task.given + task.deadline);
+  }
+}
+
+Seconds Machine::missed(Seconds now) const {
+  Seconds last = now;
+  for (const MachineTask& task : tasks) last = std::max(last, task.missed);
+  return last;
+}
+
 }  // namespace quorate

@@ -1,6 +1,7 @@
 // A volunteer's machine in a simulation: what it is, and what it does now.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -23,6 +24,10 @@ struct MachineTask {
   Phase phase = Phase::downloading;
   Seconds until{0};  // of the phase; while the machine is away: what is left
   bool is_fatal = false;  // the machine is lost while it computes this
+  Seconds given{0};
+  Seconds lease{0};     // how long the machine may be silent
+  Seconds deadline{0};  // when it goes to another in any case, from `given`
+  Seconds missed{0};    // when it does if nothing more is heard
 };
 
 struct Machine {
@@ -33,6 +38,12 @@ struct Machine {
   // How many more results it would take.
   std::uint32_t wanted() const;
   bool has_shard(const Hash& shard) const;
+  // Of the snapshots that it had last.
+  bool has_snapshot(const Hash& snapshot) const;
+  // It speaks to the server: its leases begin anew.
+  void is_heard(Seconds now);
+  // When the server knows that it is lost if it is never heard again.
+  Seconds missed(Seconds now) const;
 
   const HostClass* kind;
   Draws draws;
@@ -50,7 +61,8 @@ struct Machine {
   Seconds down_free{0};  // when the link is free
   Seconds up_free{0};
   std::vector<MachineTask> tasks;
-  std::vector<Hash> shards;  // that it has
+  std::vector<Hash> shards;         // that it has
+  std::array<Hash, 2> snapshots{};  // that it had last, the newest first
 };
 
 }  // namespace quorate

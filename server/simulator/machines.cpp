@@ -63,7 +63,7 @@ void Machines::happen(const PlannedEvent& event) {
     case EventKind::come_back:
       return come(number, event.at);
     case EventKind::ask:
-      return ask(number);
+      return ask(number, event.at);
     case EventKind::heartbeat:
       return heartbeat(number, event.at);
     case EventKind::downloaded:
@@ -73,7 +73,7 @@ void Machines::happen(const PlannedEvent& event) {
     case EventKind::lost:
       return lose(number, event.at);
     case EventKind::uploaded:
-      return uploaded(number, event.result);
+      return uploaded(number, event.result, event.at);
   }
 }
 
@@ -130,7 +130,7 @@ void Machines::come(std::uint32_t number, Seconds now) {
   }
   resume(number, now);
   if (!machine.kind->is_boinc) heartbeat(number, now);
-  if (machine.wanted() > 0) ask(number);
+  if (machine.wanted() > 0) ask(number, now);
 }
 
 // What was under way goes on where it was.
@@ -177,10 +177,14 @@ void Machines::lose(std::uint32_t number, Seconds now) {
   Machine& machine = machines_[number];
   ++counters_.machines_lost;
   go(number, now);
+  const Seconds known = machine.kind->replaced_when_missed
+                            ? machine.missed(now) + scenario_.tick
+                            : now;
   drop_all(machine);
   machine.shards.clear();
+  machine.snapshots = {};
   machine.host = 0;
-  plan(number, EventKind::come_back, now + machine.kind->replaced_after);
+  plan(number, EventKind::come_back, known + machine.kind->replaced_after);
 }
 
 protocol::WorkRequest Machines::request_of(const Machine& machine) const {
@@ -194,10 +198,11 @@ protocol::WorkRequest Machines::request_of(const Machine& machine) const {
   return request;
 }
 
-void Machines::ask(std::uint32_t number,
+void Machines::ask(std::uint32_t number, Seconds now,
                    std::vector<protocol::Failure> failed) {
   Machine& machine = machines_[number];
   if (machine.is_asking && failed.empty()) return;
+  machine.is_heard(now);
   ++counters_.requests;
   ++machine.question;
   machine.is_asking = true;
@@ -221,6 +226,7 @@ void Machines::heartbeat(std::uint32_t number, Seconds now) {
   Machine& machine = machines_[number];
   plan(number, EventKind::heartbeat, now + scenario_.server.heartbeat);
   if (machine.tasks.empty()) return;  // who waits for work is heard of
+  machine.is_heard(now);
   ++counters_.requests;
   const protocol::WorkRequest request = request_of(machine);
   project_.job([&] {
@@ -233,7 +239,7 @@ void Machines::heartbeat(std::uint32_t number, Seconds now) {
         });
   });
   start_ready(number, now);
-  if (machine.wanted() > 0) ask(number);
+  if (machine.wanted() > 0) ask(number, now);
 }
 
 void Machines::take_answers(Seconds now) {
@@ -274,11 +280,36 @@ void Machines::accept(std::uint32_t number, const Assignment& assignment,
   MachineTask task;
   task.result = assignment.result;
   task.workunit = open->workunit;
-  task.operations = training_operations(open->task->model) *
-                    static_cast<double>(open->task->range.samples());
-  if (assignment.upload) task.upload_bytes = update_bytes(*open->task);
+  const LiveUnit& live =
+      *project_.state().feeder.find_by_result(assignment.result);
+  task.operations = live.unit.operations;
+  if (assignment.upload) task.upload_bytes = bytes_of_update(*open->task);
+  task.given = now;
+  task.lease = assignment.lease;
+  task.deadline = assignment.deadline;
+  task.missed = now + std::min(task.lease, task.deadline);
   machine.tasks.push_back(task);
   load(number, machine.tasks.back(), assignment, now);
+}
+
+std::uint64_t Machines::bytes_of_update(const TrainingTask& task) {
+  if (update_bytes_ == 0) update_bytes_ = update_bytes(task);
+  return update_bytes_;
+}
+
+// As client/snapshot_maker and client/object_cache do it. Returns what comes
+// over the link.
+std::uint64_t Machines::load_snapshot(Machine& machine,
+                                      const Assignment& assignment,
+                                      const ObjectRef& snapshot) {
+  if (machine.has_snapshot(snapshot.hash) && !machine.kind->is_boinc) return 0;
+  const auto way = shortest_way(
+      assignment, [&](const Hash& hash) { return machine.has_snapshot(hash); });
+  machine.snapshots = {snapshot.hash, machine.snapshots[0]};
+  if (way.empty() || machine.kind->is_boinc) return snapshot.size;
+  std::uint64_t bytes = 0;
+  for (const SnapshotStep& step : way) bytes += step.delta.size;
+  return bytes;
 }
 
 void Machines::load(std::uint32_t number, MachineTask& task,
@@ -289,7 +320,9 @@ void Machines::load(std::uint32_t number, MachineTask& task,
     const bool is_shard = object.kind == ObjectKind::shard;
     if (is_shard && machine.has_shard(object.hash)) continue;
     if (is_shard) machine.shards.push_back(object.hash);
-    bytes += object.size;
+    const bool is_snapshot = object.kind == ObjectKind::snapshot;
+    bytes +=
+        is_snapshot ? load_snapshot(machine, assignment, object) : object.size;
   }
   counters_.bytes_down += bytes;
   task.until = std::max(now, machine.down_free) + machine.kind->latency +
@@ -341,7 +374,7 @@ void Machines::computed(std::uint32_t number, ResultId result, Seconds now) {
   if (machine.draws.happens(machine.kind->fails)) {
     drop(machine, result);
     start_ready(number, now);
-    return ask(number, {{result, "the simulated host gave it up"}});
+    return ask(number, now, {{result, "the simulated host gave it up"}});
   }
   task->phase = Phase::uploading;
   const std::uint64_t bytes = kExchangeBytes + task->upload_bytes;
@@ -352,10 +385,10 @@ void Machines::computed(std::uint32_t number, ResultId result, Seconds now) {
   plan(number, EventKind::uploaded, task->until, result);
   start_ready(number, now);
   // The next unit at hand is being computed now: another is wanted.
-  if (!machine.kind->is_boinc && machine.wanted() > 0) ask(number);
+  if (!machine.kind->is_boinc && machine.wanted() > 0) ask(number, now);
 }
 
-void Machines::uploaded(std::uint32_t number, ResultId result) {
+void Machines::uploaded(std::uint32_t number, ResultId result, Seconds now) {
   Machine& machine = machines_[number];
   MachineTask* task = machine.find(result);
   if (task == nullptr) return;  // cancelled
@@ -371,7 +404,7 @@ void Machines::uploaded(std::uint32_t number, ResultId result) {
   gradients_.end(task->workunit);
   std::erase_if(machine.tasks,
                 [&](const MachineTask& one) { return one.result == result; });
-  if (machine.wanted() > 0) ask(number);
+  if (machine.wanted() > 0) ask(number, now);
 }
 
 void Machines::drop(Machine& machine, ResultId result) {

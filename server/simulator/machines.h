@@ -44,18 +44,23 @@ class Machines {
   void leave(std::uint32_t number, Seconds now);
   void lose(std::uint32_t number, Seconds now);
   void go(std::uint32_t number, Seconds now);
-  void ask(std::uint32_t number, std::vector<protocol::Failure> failed = {});
+  void ask(std::uint32_t number, Seconds now,
+           std::vector<protocol::Failure> failed = {});
   void heartbeat(std::uint32_t number, Seconds now);
   protocol::WorkRequest request_of(const Machine& machine) const;
   void take_answer(const Answered& answered, Seconds now);
   void accept(std::uint32_t number, const Assignment& assignment, Seconds now);
+  std::uint64_t bytes_of_update(const TrainingTask& task);
+  static std::uint64_t load_snapshot(Machine& machine,
+                                     const Assignment& assignment,
+                                     const ObjectRef& snapshot);
   void load(std::uint32_t number, MachineTask& task,
             const Assignment& assignment, Seconds now);
   void downloaded(std::uint32_t number, ResultId result, Seconds now);
   void start_ready(std::uint32_t number, Seconds now);
   void compute(std::uint32_t number, MachineTask& task, Seconds now);
   void computed(std::uint32_t number, ResultId result, Seconds now);
-  void uploaded(std::uint32_t number, ResultId result);
+  void uploaded(std::uint32_t number, ResultId result, Seconds now);
   void drop(Machine& machine, ResultId result);
   void drop_all(Machine& machine);
   void resume(std::uint32_t number, Seconds now);
@@ -69,6 +74,7 @@ class Machines {
   std::vector<Machine> machines_;
   std::vector<Answered> answers_;
   std::vector<PublicKey> accounts_;  // of the users, in turn
+  std::uint64_t update_bytes_ = 0;   // of every unit of the run; 0: not known
   std::size_t there_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// No gradients: every update of a unit's model is the same, all zeros.
-#include "server/sealed_tasks.h"
+// No gradients: every update of the run's model is the same, all zeros.
+#include "base/bytes.h"
 #include "server/simulator/gradients.h"
 #include "workunits/update.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 class NoGradients final : public Gradients {
  public:
-  explicit NoGradients(ProjectState& state) : state_(state) {}
+  explicit NoGradients(ProjectState& state);
 
   void begin(const Hash& workunit, Seconds due) override;
   void end(const Hash& workunit) override;
@@ -20,19 +20,22 @@ class NoGradients final : public Gradients {
   }
 
  private:
-  ProjectState& state_;
   Finding finding_;
 };
 
-void NoGradients::begin(const Hash& workunit, Seconds /*due*/) {
-  if (finding_.update_bytes != 0) return;
-  const TrainingTask task = task_of(state_.store, state_.objects, workunit);
+NoGradients::NoGradients(ProjectState& state) {
+  const Run& run = state.runs.begin()->second.run;
+  TrainingTask task;
+  task.model = run.model;
+  task.codec = run.codec;
   const Bytes update = encode_update(
       task, std::vector<float>(parameter_count(task.model), 0.0F));
-  finding_.claim.update = state_.objects.put(update);
+  finding_.claim.update = state.objects.put(update);
   finding_.update_bytes = update.size();
   finding_.device = "none";
 }
+
+void NoGradients::begin(const Hash& /*workunit*/, Seconds /*due*/) {}
 
 void NoGradients::end(const Hash& /*workunit*/) {}
 
@@ -45,10 +48,30 @@ const Finding& NoGradients::of(const Hash& workunit) {
 void NoGradients::begin_evaluation(const TrainingRun& /*training*/,
                                    const Hash& /*published*/) {}
 
+// A unit is known by its index alone.
+class NoNotary final : public Notary {
+ public:
+  Bytes sealed(const TrainingTask& task) const override {
+    ByteWriter out;
+    out.put(task.unit_index);
+    return out.take();
+  }
+  LedgerRecord record(const LedgerEntry& entry) const override {
+    LedgerRecord record;
+    record.seq = entry.seq;
+    record.kind = kind_of(entry.body);
+    return record;
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Gradients> no_gradients(ProjectState& state) {
   return std::make_unique<NoGradients>(state);
+}
+
+std::unique_ptr<const Notary> no_notary() {
+  return std::make_unique<NoNotary>();
 }
 
 }  // namespace quorate

@@ -1,8 +1,8 @@
 // Real gradients, by the workers that a server trusts.
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "server/compute_request.h"
 #include "server/sealed_tasks.h"
 #include "server/simulator/gradients.h"
 
@@ -30,7 +30,6 @@ class RealGradients final : public Gradients {
     std::optional<Finding> finding;
   };
 
-  protocol::ComputeRequest request_for(const Hash& workunit) const;
   Finding take_in(const protocol::ComputeRequest& request,
                   const protocol::WorkerReply& reply);
 
@@ -50,26 +49,10 @@ class RealGradients final : public Gradients {
 void RealGradients::begin(const Hash& workunit, Seconds due) {
   Unit& unit = units_[workunit];
   if (++unit.hosts > 1) return;
-  unit.request = request_for(workunit);
+  unit.request = compute_request(
+      state_.objects, state_.keys,
+      sealed_task_of(state_.store, state_.objects, workunit), workunit);
   unit.job = pool_.run(unit.request, due);
-}
-
-protocol::ComputeRequest RealGradients::request_for(
-    const Hash& workunit) const {
-  const Bytes sealed = sealed_task_of(state_.store, state_.objects, workunit);
-  const TrainingTask task = task_in(sealed, workunit);
-  protocol::ComputeRequest request;
-  request.project = state_.keys.id;
-  request.project_key = state_.keys.project.public_key();
-  request.workunit = state_.objects.temporary_path("task").string();
-  request.snapshot = state_.objects.path(task.snapshot).string();
-  request.shard = state_.objects.path(task.shard).string();
-  request.update = state_.objects.temporary_path("update").string();
-  request.checkpoint = request.update + ".checkpoint";
-  FileDescriptor file =
-      open_file(request.workunit, O_WRONLY | O_CREAT | O_EXCL, 0600);
-  write_all(file.get(), sealed, request.workunit);
-  return request;
 }
 
 void RealGradients::end(const Hash& workunit) {

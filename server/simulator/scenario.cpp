@@ -46,6 +46,8 @@ Spread spread(ScenarioFields& fields, const char* name, Spread otherwise,
 void read_faults(ScenarioFields& fields, HostClass& hosts) {
   hosts.preempted = fields.number("preempted", 0, 0, 0.99);
   hosts.replaced_after = fields.duration("replaced_after", Seconds(0));
+  hosts.replaced_when_missed =
+      fields.flag("replaced_when_missed", hosts.replaced_when_missed);
   hosts.fails = fields.number("fails", 0, 0, 1);
   if (!fields.has("falsifies")) return;
   ScenarioFields inner(fields.value("falsifies"), fields.place_of("falsifies"));

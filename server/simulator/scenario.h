@@ -57,7 +57,8 @@ struct HostClass {
   // how long it takes until there is another in its place.
   double preempted = 0;
   Seconds replaced_after{0};
-  double fails = 0;  // the share of units that it gives up
+  bool replaced_when_missed = false;  // that time begins when its leases end
+  double fails = 0;                   // the share of units that it gives up
 
   Falsehood falsehood = Falsehood::none;
   double falsifies = 0;  // the share of units

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "server/admin/create_run.h"
-#include "server/evaluations.h"
 
 namespace quorate {
 namespace {
@@ -79,7 +78,11 @@ Simulation::Simulation(const Scenario& scenario,
         return draws.word();
       });
   start_ = project_->clock().now();
-  if (scenario_.has_gradients) project_->revise();
+  if (scenario_.has_gradients) {
+    project_->revise();
+  } else {
+    state().notary = no_notary();
+  }
   create_run();
   gradients_ = scenario_.has_gradients
                    ? real_gradients(state(), options.workers, options.worker)

@@ -6,18 +6,16 @@
 
 namespace quorate {
 
-LedgerEntry next_entry(const LedgerRecord& record, std::uint64_t next,
-                       std::string_view ledger) {
-  LedgerEntry entry = parse_entry(record.line);
-  if (record.seq != next || entry.seq != next ||
-      record.kind != kind_of(entry.body)) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: expected ledger record {}, found {} \"{}\" "
-                            "with the line of {} \"{}\"",
-                            ledger, next, record.seq, record.kind, entry.seq,
-                            kind_of(entry.body)));
-  }
-  return entry;
+void expect_next(const LedgerEntry& entry, const LedgerRecord& record,
+                 std::uint64_t next,
+                 const std::function<std::string()>& ledger) {
+  const std::string_view kind = kind_of(entry.body);
+  if (record.seq == next && entry.seq == next && record.kind == kind) return;
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("{}: expected ledger record {}, found {} \"{}\" of "
+                  "entry {} \"{}\"",
+                  ledger(), next, record.seq, record.kind, entry.seq, kind));
 }
 
 }  // namespace quorate

@@ -2,16 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <functional>
+#include <string>
 
 #include "workunits/ledger.h"
 
 namespace quorate {
 
-// The record's entry. Throws corrupt unless the record, by its own words and by
-// its line, has the number `next`, and its kind is that of its line. ledger:
-// named in the message.
-LedgerEntry next_entry(const LedgerRecord& record, std::uint64_t next,
-                       std::string_view ledger);
+// Throws corrupt unless record and entry both have the number `next` and are of
+// one kind. ledger: names it for the message.
+void expect_next(const LedgerEntry& entry, const LedgerRecord& record,
+                 std::uint64_t next,
+                 const std::function<std::string()>& ledger);
 
 }  // namespace quorate

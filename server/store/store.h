@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "workunits/boinc_rows.h"
 #include "workunits/ledger.h"
+#include "workunits/peer_rows.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -86,6 +87,15 @@ class Store {
   virtual void replace_boinc_hosts(std::span<const BoincHost> hosts) = 0;
   virtual std::vector<BoincHost> boinc_hosts() = 0;
 
+  virtual PeerId insert_peer(const Peer& peer) = 0;
+  virtual void update_peer(const Peer& peer) = 0;
+  virtual void remove_peer(PeerId id) = 0;  // may be gone already
+  virtual std::vector<Peer> peers() = 0;
+  // By fingerprint.
+  virtual void replace_allowed_peer(const AllowedPeer& peer) = 0;
+  virtual void remove_allowed_peer(const std::string& fingerprint) = 0;
+  virtual std::vector<AllowedPeer> allowed_peers() = 0;
+
   virtual RunKey insert_run(const Run& run, const RunCursor& cursor) = 0;
   virtual void update_run(const Run& run) = 0;
   virtual void update_cursor(RunKey run, const RunCursor& cursor) = 0;
@@ -130,9 +140,9 @@ class Store {
   virtual std::vector<Result> rejected_results(RunKey run,
                                                const Page& page) = 0;
 
-  // Records continue the run's ledger without a gap.
-  virtual void append_ledger(RunKey run,
-                             std::span<const LedgerRecord> records) = 0;
+  // The next record of the run's ledger, and the entry that it is of.
+  virtual void append_ledger(RunKey run, const LedgerEntry& entry,
+                             const LedgerRecord& record) = 0;
   virtual std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
                                            std::uint64_t limit) = 0;
   // The last record, and the last that is a snapshot or the run's creation.

@@ -150,6 +150,23 @@ TEST_CASE("secret numbers do not repeat") {
   CHECK(seen.size() == 100);
 }
 
+TEST_CASE("secrets of all sizes are whole, and no part of one comes again") {
+  std::set<Bytes> seen;  // pieces of 8 bytes
+  std::size_t pieces = 0;
+  for (std::size_t size : {8U, 32U, 64U, 72U, 600U, 16U}) {
+    for (int i = 0; i < 50; ++i) {
+      Bytes secret(size);
+      fill_secret_random(secret);
+      for (std::size_t at = 0; at < size; at += 8, ++pieces) {
+        seen.emplace(secret.begin() + static_cast<std::ptrdiff_t>(at),
+                     secret.begin() + static_cast<std::ptrdiff_t>(at + 8));
+      }
+    }
+  }
+  CHECK(seen.size() == pieces);
+  CHECK(seen.count(Bytes(8)) == 0);
+}
+
 TEST_CASE("fixed bytes compare, print and parse as a whole") {
   Hash hash = sha256(as_bytes("abc"));
   CHECK(parse_hex<Hash>(hash.hex(), "hash") == hash);

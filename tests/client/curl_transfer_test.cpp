@@ -1,4 +1,4 @@
-#include "client/curl_transfer.h"
+#include "protocol/transfer/curl_transfer.h"
 
 #include <doctest/doctest.h>
 

@@ -10,10 +10,6 @@
 
 namespace quorate::test {
 
-using client::HttpMethod;
-using client::HttpReply;
-using client::HttpRequest;
-
 namespace {
 
 HttpReply status(int code, std::string body = "") {
@@ -33,7 +29,7 @@ ResultId result_of(const std::string& path) {
 
 }  // namespace
 
-class FakeConnection final : public client::Transfer {
+class FakeConnection final : public Transfer {
  public:
   explicit FakeConnection(FakeServer& server) : server_(server) {}
   HttpReply send(const HttpRequest& request,
@@ -49,7 +45,7 @@ FakeServer::FakeServer() {
   snapshot_ = put(ObjectKind::snapshot, Bytes(1000, 7));
 }
 
-std::unique_ptr<client::Transfer> FakeServer::connect() {
+std::unique_ptr<Transfer> FakeServer::connect() {
   return std::make_unique<FakeConnection>(*this);
 }
 

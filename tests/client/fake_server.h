@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "client/project.h"
-#include "client/transfer.h"
+#include "protocol/transfer/transfer.h"
 #include "workunits/assignment.h"
 #include "workunits/result_header.h"
 
@@ -22,7 +22,7 @@ class FakeServer {
  public:
   FakeServer();
 
-  std::unique_ptr<client::Transfer> connect();
+  std::unique_ptr<Transfer> connect();
   // The project as `attach` would have found it.
   client::Project project() const;
 
@@ -60,15 +60,14 @@ class FakeServer {
 
  private:
   friend class FakeConnection;
-  client::HttpReply handle(const client::HttpRequest& request,
-                           const std::stop_token& stop);
-  client::HttpReply open_session(const client::HttpRequest& request);
-  client::HttpReply work(const client::HttpRequest& request,
-                         const std::stop_token& stop, bool is_heartbeat);
-  client::HttpReply standing();
-  client::HttpReply object(const client::HttpRequest& request);
-  client::HttpReply update(const client::HttpRequest& request);
-  client::HttpReply report(const client::HttpRequest& request);
+  HttpReply handle(const HttpRequest& request, const std::stop_token& stop);
+  HttpReply open_session(const HttpRequest& request);
+  HttpReply work(const HttpRequest& request, const std::stop_token& stop,
+                 bool is_heartbeat);
+  HttpReply standing();
+  HttpReply object(const HttpRequest& request);
+  HttpReply update(const HttpRequest& request);
+  HttpReply report(const HttpRequest& request);
   ObjectRef put(ObjectKind kind, Bytes bytes);
 
   mutable std::mutex mutex_;

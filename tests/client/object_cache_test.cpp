@@ -36,7 +36,7 @@ TEST_CASE("a needed shard stays, whatever its age and size") {
   CHECK(superfluous(shards, {kA, kB}, 0).empty());
 }
 
-TEST_CASE("units and snapshots go with the last task, shards stay") {
+TEST_CASE("units and parts go with the last task, shards stay") {
   test::TemporaryFolder folder;
   ObjectCache cache(folder.path());
   ObjectRef unit = put(cache, ObjectKind::workunit, "unit");
@@ -52,9 +52,39 @@ TEST_CASE("units and snapshots go with the last task, shards stay") {
   CHECK(fs::exists(part));
 
   cache.prune({}, 1000);
-  CHECK_FALSE(cache.contains(snapshot));
   CHECK(cache.contains(shard));
   CHECK_FALSE(fs::exists(part));
+}
+
+TEST_CASE("the two last snapshots stay, within the limit") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path());
+  std::vector<ObjectRef> snapshots;
+  for (int i = 0; i < 4; ++i) {
+    snapshots.push_back(
+        put(cache, ObjectKind::snapshot, "snapshot " + std::to_string(i)));
+    fs::last_write_time(cache.path(snapshots[static_cast<std::size_t>(i)]),
+                        fs::file_time_type(std::chrono::hours(i + 1)));
+  }
+  auto there = [&] {
+    std::string text;
+    for (const ObjectRef& one : snapshots) {
+      text += cache.contains(one) ? '1' : '0';
+    }
+    return text;
+  };
+  cache.prune({snapshots[0].hash}, 1000);
+  CHECK(there() == "1011");
+  ObjectRef shard = put(cache, ObjectKind::shard, "shard");
+  cache.prune({}, 15);  // bytes: a snapshot has 10, the shard 5
+  CHECK(there() == "0011");
+  cache.prune({}, 14);
+  CHECK(there() == "0001");
+  CHECK(cache.contains(shard));
+  // the last one stays in any case
+  cache.prune({}, 4);
+  CHECK(there() == "0001");
+  CHECK_FALSE(cache.contains(shard));
 }
 
 TEST_CASE("shards are listed, the last used first, and no more than wanted") {

@@ -1,60 +1,17 @@
 #include "client/object_transfer.h"
 
-#include <deque>
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "protocol/native/messages.h"
+#include "tests/client/scripted_transfer.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate::client {
 namespace {
 
-const std::string kToken(64, 'e');
-
-// Answers one request after another with what a test has prepared.
-class ScriptedTransfer final : public Transfer {
- public:
-  using Answer = std::function<HttpReply(const HttpRequest&)>;
-
-  HttpReply send(const HttpRequest& request, const std::stop_token&) override {
-    if (request.bearer.empty()) return enrol(request);
-    REQUIRE_FALSE(answers.empty());
-    Answer answer = std::move(answers.front());
-    answers.pop_front();
-    return answer(request);
-  }
-
-  std::deque<Answer> answers;
-
- private:
-  static HttpReply enrol(const HttpRequest& request) {
-    HttpReply reply;
-    reply.status = 200;
-    reply.body = "{}";
-    if (request.path == "/v1/sessions") {
-      protocol::SessionReply session;
-      session.token = kToken;
-      session.challenge = std::string(64, 'a');
-      reply.body = protocol::write(session);
-    }
-    return reply;
-  }
-};
-
-struct Fixture {
+struct Fixture : ScriptedProject {
   test::TemporaryFolder folder;
-  ScriptedTransfer transfer;
-  Identity identity{test::sample_project(),
-                    test::sample_key(2),
-                    test::sample_key(3),
-                    "",
-                    "host",
-                    "linux"};
-  Session session;
-  ProjectApi api{transfer, identity, session, {}};
   std::string text = "0123456789";
   ObjectRef object{ObjectKind::shard, sha256(as_bytes(text)), 10};
   fs::path part = folder / "part";
@@ -161,7 +118,7 @@ TEST_CASE_FIXTURE(Fixture, "a fresh upload goes up in one piece") {
   });
   UploadAnswer answer = upload_update(api, 7, as_bytes(text), false);
   CHECK(answer.is_stored);
-  CHECK(answer.session == kToken);
+  CHECK(answer.session == std::string(64, 'e'));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a resumed upload asks where to go on") {

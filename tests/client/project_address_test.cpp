@@ -1,4 +1,4 @@
-#include "client/project_address.h"
+#include "protocol/transfer/project_address.h"
 
 #include <doctest/doctest.h>
 

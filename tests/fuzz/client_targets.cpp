@@ -1,9 +1,9 @@
 #include "client/device_speeds.h"
 #include "client/pause.h"
 #include "client/prefs.h"
-#include "client/project_address.h"
 #include "client/schedule.h"
 #include "client/state_file.h"
+#include "protocol/transfer/project_address.h"
 #include "tests/fuzz/targets.h"
 
 namespace quorate::fuzz {

@@ -37,7 +37,11 @@ def test_stored_examples(_):
         stored = (GOLDEN / f"update_{codec}.safetensors").read_bytes()
         expect(update_codecs.encode(codec, 0x094e35789c15c0ab, tensors, values)
                == stored, f"{codec}: numpy writes other bytes")
-    return f"stored examples of {', '.join(update_codecs.CODECS)}"
+    stored = (GOLDEN / "snapshot_delta.safetensors").read_bytes()
+    before = np.full_like(values, 0.25)
+    expect(update_codecs.delta("int4", 7, tensors, before, values) == stored,
+           "snapshot delta: numpy writes other bytes")
+    return f"stored examples of a delta, and of {', '.join(update_codecs.CODECS)}"
 
 
 def first_result(project, name):
@@ -75,7 +79,8 @@ def train(stage, codec, model="mlp:64", least=0.85):
     project.add_glyphs(10240)
     same = ("--dataset", "glyphs", "--model", model, "--batch", 32,
             "--local-steps", 20)
-    project.order("train", "create", PLAIN, *same, "--epochs", 1, "--quorum", 1)
+    project.order("train", "create", PLAIN, *same, "--epochs", 1, "--quorum",
+                  1, "--codec", "fp32", "--rule", "delta-asgd")
     project.create_run(*same, "--epochs", 12, "--quorum", 2, "--rule",
                        "delta-asgd", "--codec", codec)
     server = Server(project).start()
@@ -151,11 +156,11 @@ def test_refusals(stage):
     stage.fails(["unknown codec \"int9\"", "fp32, int8, int4, int2, ternary, "
                  "sign"], "quorate", "-C", project.folder, "train", "create",
                 RUN, "--dataset", "glyphs", "--codec", "int9")
-    project.create_run("--dataset", "glyphs")
-    expect(project.show()["settings"]["codec"] == "fp32", "the default")
-    expect("codec fp32" in project.order("train", "show", RUN), "train show")
+    project.order("train", "create", RUN, "--dataset", "glyphs")
+    expect(project.show()["settings"]["codec"] == "int4", "the default")
+    expect("codec int4" in project.order("train", "show", RUN), "train show")
     server.stop()
-    return "an unknown codec is refused, none is fp32"
+    return "an unknown codec is refused, none is int4"
 
 
 if __name__ == "__main__":

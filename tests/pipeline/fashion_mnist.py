@@ -36,7 +36,8 @@ def train(stage, rule, least, minutes, *settings):
     expect(stage.data, "name the folder with the IDX files with --data")
     project = Project(stage, lease=120, heartbeat=30, reservation=5)
     project.order("dataset", "add", "fashion", stage.data)
-    project.create_run("--dataset", "fashion", "--rule", rule, *settings)
+    project.create_run("--dataset", "fashion", "--rule", rule,
+                       "--codec", "int4", *settings)
     used_before = cpu_seconds()
     server = Server(project).start()
     volunteers = [Volunteer(stage, f"volunteer-{i + 1}").attach(server)

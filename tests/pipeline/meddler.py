@@ -6,7 +6,6 @@ import http.client
 import http.server
 import socket
 import threading
-import time
 
 HOP = ("connection", "keep-alive", "transfer-encoding", "expect")
 
@@ -156,8 +155,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         lines += [f"{name}: {value}" for name, value in self.headers.items()
                   if name.lower() not in HOP]
         with socket.create_connection(("127.0.0.1", self.server.target)) as to:
+            to.settimeout(60)
             to.sendall("\r\n".join([*lines, "", ""]).encode() + part)
-            time.sleep(0.5)  # the server reads what there is
+            to.shutdown(socket.SHUT_WR)
+            while to.recv(4096):
+                pass  # it hangs up once it has read what there is
         self.send_response(503)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -245,7 +245,12 @@ class Project:
                    "--test-samples", test_samples)
 
     def create_run(self, *arguments):
-        self.order("train", "create", RUN, *arguments)
+        """Unless told otherwise by a rule that merges each result at once, as
+        it is: most tests are about what follows one result."""
+        usual = {"--rule": "vc-asgd", "--codec": "fp32"}
+        chosen = [part for flag, value in usual.items()
+                  if flag not in arguments for part in (flag, value)]
+        self.order("train", "create", RUN, *arguments, *chosen)
 
     def show(self):
         return self.ask("train", "show", RUN)

@@ -17,7 +17,7 @@ NAMES = {"previous", "host", "workunit", "result", "name"}
 SETTINGS = {"evaluate_every": 0, "evaluate_every_versions": 10,
             "house_workers": 0}
 TRAINING = {"dataset": "glyphs", "model": "mlp:16", "batch": 32, "quorum": 1,
-            "local_steps": 4, "epochs": 10, "lr": 0.1}
+            "codec": "int4", "local_steps": 4, "epochs": 10, "lr": 0.1}
 
 
 def train_for_real(stage, rule):

@@ -12,13 +12,14 @@ CODECS = {"int8": (255, 256, 1), "int4": (15, 16, 2), "int2": (4, 4, 4),
           "ternary": (3, 3, 5), "sign": (2, 2, 8)}
 
 
-def philox_words(key, stream, count):
-    """The first `count` words of a stream at step 0."""
+def philox_words(key, stream, count, step=0):
+    """The first `count` words of a stream at a step."""
     blocks = -(-count // 4)
     mask = np.uint64(0xffffffff)
     index = np.arange(blocks, dtype=np.uint64)
     counter = [index & mask, index >> np.uint64(32),
-               np.full(blocks, stream, np.uint64), np.zeros(blocks, np.uint64)]
+               np.full(blocks, stream, np.uint64),
+               np.full(blocks, step, np.uint64)]
     low, high = key & 0xffffffff, key >> 32
     for _ in range(10):
         a = counter[0] * np.uint64(0xd2511f53)
@@ -92,15 +93,28 @@ def header(codec, tensors):
     return len(text).to_bytes(8, "little") + text
 
 
-def encode(codec, seed, tensors, values):
-    """The file. tensors: sizes of those that are learned; values: of these,
-    then the running statistics."""
-    learned = sum(tensors)
-    words = philox_words(seed, 5 << 16, learned)
-    scales, codes, at = [], [], 0
+def words_of_update(seed, tensors):
+    """Of every block: its part of the words of one step."""
+    words, at = philox_words(seed, 5 << 16, sum(tensors)), 0
     for count in blocks_of(tensors):
+        yield words[at:at + count]
+        at += count
+
+
+def words_of_delta(version, tensors):
+    """Of every block: the words of a step of its own."""
+    for step, count in enumerate(blocks_of(tensors)):
+        yield philox_words(version, 5 << 16, count, step)
+
+
+def code(codec, words, tensors, values):
+    """The tensors of the file by name. words: of every block; tensors: sizes of
+    those that are learned; values: of these, then the running statistics."""
+    learned = sum(tensors)
+    scales, codes, at = [], [], 0
+    for count, drawn in zip(blocks_of(tensors), words):
         block = slice(at, at + count)
-        scale, data = encode_block(codec, values[block], words[block])
+        scale, data = encode_block(codec, values[block], drawn)
         scales.append(scale)
         codes.append(data)
         at += count
@@ -108,6 +122,25 @@ def encode(codec, seed, tensors, values):
     if len(values) > learned:
         parts["statistics"] = values[learned:]
     parts["codes"] = np.concatenate(codes)
+    return parts
+
+
+def encode(codec, seed, tensors, values):
+    """An update's file."""
+    return written(codec, code(codec, words_of_update(seed, tensors), tensors,
+                               values))
+
+
+def delta(codec, version, tensors, before, after):
+    """A snapshot delta's file."""
+    learned = sum(tensors)
+    change = np.concatenate([after[:learned] - before[:learned],
+                             after[learned:]])
+    return written(codec, code(codec, words_of_delta(version, tensors),
+                               tensors, change))
+
+
+def written(codec, parts):
     return header(codec, parts) + b"".join(
         part.tobytes() for part in parts.values())
 

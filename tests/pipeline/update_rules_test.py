@@ -304,11 +304,24 @@ def expect_same_bits(what, found, expected):
            f"first number {different[:1]}")
 
 
+def rounded(rule, version, tensors, w, u):
+    """What hosts get of the version u after w."""
+    codec = rule.settings["snapshots"]
+    if codec == "fp32":
+        return u
+    learned = sum(tensors)
+    change = np.concatenate([u[:learned] - w[:learned], u[learned:]])
+    words = update_codecs.words_of_delta(version, tensors)
+    change = update_codecs.decode(codec, tensors, update_codecs.code(
+        codec, words, tensors, change))
+    return np.concatenate([w[:learned] + change[:learned], change[learned:]])
+
+
 def repeat(project, rule, entries):
     """Trains again with numpy; returns how many published versions it met."""
     w = parameters(project, entries[0]["initial"])
     tensors = learned_tensors(project, entries[0]["initial"])
-    e = w
+    e = u = w
     rule.begin(w)
     bases, waiting, met = {0: rule.bases(w)}, [], 0
     for entry in entries[1:]:
@@ -326,11 +339,12 @@ def repeat(project, rule, entries):
             if entry["version_after"] == entry["version_before"]:
                 continue
             waiting.sort(key=lambda one: one.unit_index)
-            w = rule.step_round(w, [one.delta for one in waiting])
+            u = rule.step_round(u, [one.delta for one in waiting])
+            w = rounded(rule, entry["version_after"], tensors, w, u)
             waiting = []
         else:
-            w = rule.step(w, result)
-        e = fma(rule.average(entry["version_before"]), w - e, e)
+            u = w = rule.step(w, result)
+        e = fma(rule.average(entry["version_before"]), u - e, e)
         bases[entry["version_after"]] = rule.bases(w)
     return met
 
@@ -338,6 +352,8 @@ def repeat(project, rule, entries):
 def train(stage, name, rule, *arguments):
     project = Project(stage)
     project.add_glyphs(10240)
+    if rule.in_rounds:
+        rule.settings.setdefault("snapshots", "fp32")
     settings = [word for key, value in rule.settings.items()
                 for word in ("--set", f"{key}={value}")]
     project.create_run("--dataset", "glyphs", "--model", "mlp:64", "--batch",
@@ -447,10 +463,20 @@ def test_diloco(stage):
     return train(stage, "diloco", Diloco(), "--round-units", 4, *STEPS)
 
 
+def test_rounded_int8(stage):
+    return train(stage, "diloco", Diloco(snapshots="int8"), "--round-units", 4,
+                 *STEPS)
+
+
+def test_rounded_int4(stage):
+    return train(stage, "diloco", Diloco(snapshots="int4"), "--round-units", 4,
+                 *STEPS)
+
+
 if __name__ == "__main__":
     run(__doc__, test_vc_asgd, test_vc_asgd_var, test_delta_asgd,
         test_downpour, test_dc_asgd, test_dc_asgd_adaptive, test_fedasync,
         test_fedasync_hinge, test_fedbuff, test_delayed_nesterov, test_easgd,
         test_eamsgd, test_gossip_pull, test_gossip_push, test_gossip_push_sum,
         test_sync,
-        test_local_sgd, test_diloco)
+        test_local_sgd, test_diloco, test_rounded_int8, test_rounded_int4)

@@ -47,6 +47,7 @@ constexpr Pair kPairs[] = {
     {"HostRequest", "host request"},
     {"HostReply", "host reply"},
     {"SessionRequest", "session request, first"},
+    {"PeerSessionRequest", "peer session request, first"},
     {"WorkRequest", "work request"},
     {"WorkReply", "work reply"},
     {"ReportReply", "report reply"},
@@ -95,6 +96,8 @@ TEST_CASE("the document's bounds are the readers' bounds") {
   CHECK(reply["retry_after"]["maximum"] == kMaxSeconds);
   CHECK(schemas["Assignment"]["properties"]["objects"]["maxItems"] ==
         kMaxObjects);
+  CHECK(schemas["Assignment"]["properties"]["deltas"]["maxItems"] ==
+        kMaxDeltas);
   CHECK(schemas["HostRequest"]["properties"]["platform"]["maxLength"] ==
         kMaxPlatform);
   CHECK(schemas["ProjectStatement"]["properties"]["url"]["maxLength"] ==

@@ -1,5 +1,6 @@
 #include "tests/protocol/samples.h"
 
+#include "protocol/native/peer_messages.h"
 #include "protocol/worker/reports.h"
 
 namespace quorate::protocol {
@@ -56,7 +57,9 @@ std::vector<Sample> native_samples() {
            R"(","objects":[{"kind":"workunit","hash":")" + hex32("22") +
            R"(","size":400},{"kind":"snapshot","hash":")" + hex32("33") +
            R"(","size":1000000},{"kind":"shard","hash":")" + hex32("44") +
-           R"(","size":8000000}],"lease":120.0}],"cancel":[4,5],)" +
+           R"(","size":8000000}],"lease":120.0,"deltas":[{"from":")" +
+           hex32("88") + R"(","hash":")" + hex32("99") +
+           R"(","size":130000}]}],"cancel":[4,5],)" +
            R"("closed":[6],"retry_after":0.5})",
        with(parse_work_reply)},
       {"report reply", R"({"accepted":false,"reason":"too late"})",
@@ -70,6 +73,12 @@ std::vector<Sample> native_samples() {
       {"error reply",
        R"({"kind":"new session","message":"make one","retry_after":1.0})",
        with(parse_error_reply)},
+      {"peer session request, first", R"({"project":")" + two + R"("})",
+       with(parse_peer_session_request)},
+      {"peer session request, signed",
+       R"({"project":")" + two + R"(","challenge":")" + one +
+           R"(","signature":")" + sign3 + R"("})",
+       with(parse_peer_session_request)},
   };
 }
 

@@ -43,6 +43,8 @@ inline WorkReply sample_work_reply() {
   assignment.objects = {{ObjectKind::workunit, filled<Hash>(0x22), 400},
                         {ObjectKind::snapshot, filled<Hash>(0x33), 1000000},
                         {ObjectKind::shard, filled<Hash>(0x44), 8000000}};
+  assignment.deltas = {
+      {filled<Hash>(0x88), {ObjectKind::delta, filled<Hash>(0x99), 130000}}};
   assignment.lease = Seconds(120);
   return {{assignment}, {4, 5}, {6}, Seconds(0.5)};
 }

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "protocol/native/messages.h"
+#include "protocol/native/peer_messages.h"
 #include "tests/protocol/samples.h"
 
 namespace quorate::protocol {
@@ -34,6 +34,13 @@ TEST_CASE("a session message has the documented bytes") {
   SessionRequest request{filled<PublicKey>(2), hex32("0b"), {}, true};
   CHECK(to_hex(session_message(kProject, request)) ==
         to_hex(as_bytes("quorate session v1")) + "00" + hex32("aa") +
+            hex32("02") + "40000000" + to_hex(as_bytes(hex32("0b"))));
+}
+
+TEST_CASE("a peer's session message has the documented bytes") {
+  PeerSessionRequest request{filled<PublicKey>(2), hex32("0b"), {}, true};
+  CHECK(to_hex(peer_session_message(kProject, request)) ==
+        to_hex(as_bytes("quorate peer session v1")) + "00" + hex32("aa") +
             hex32("02") + "40000000" + to_hex(as_bytes(hex32("0b"))));
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "server/admin/run_arguments.h"
 #include "server/admin/service.h"
 #include "server/datasets/dataset.h"
 #include "server/evaluations.h"
@@ -60,7 +61,9 @@ TEST_CASE("a run is created with its defaults and is there after a restart") {
                                            {"seed", 9}});
     CHECK(row["run"] == "one");
     CHECK(row["state"] == "running");
-    CHECK(row["rule"] == "vc-asgd");
+    CHECK(row["rule"] == "diloco");
+    CHECK(row["settings"]["codec"] == "int4");
+    CHECK(row["settings"]["rule_settings"] == "{\"snapshots\":\"int4\"}");
     CHECK(row["version"] == 0);
     CHECK(row["quorum"] == 2);
   }
@@ -68,6 +71,7 @@ TEST_CASE("a run is created with its defaults and is there after a restart") {
   AdminService admin(*project);
   const TrainingRun& training = *project->state().run_by_name("one");
   CHECK(training.run.batch == 64);
+  CHECK(training.run.local_steps == 0);  // by hosts and their speed
   CHECK(training.run.seed == 9);
   CHECK(training.run.epochs == 2);
   CHECK(training.model.parameters() ==
@@ -124,7 +128,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"rule", "gossip"}, {"rule_settings", {{"replicas", 1}}}},
                "from 2 to 1024"},
            Row{{{"round_share", 0}}, "--round-share"},
-           Row{{{"run", 5}}, "train-create"},
+           Row{{{"run", 5}}, "--run: expected a text, found 5"},
        }) {
     json arguments = {{"run", "one"}, {"dataset", "tiny"}};
     arguments.update(row.change);
@@ -225,15 +229,15 @@ TEST_CASE("the settings of a run can be read again") {
                               {"batch", 16},
                               {"micro_batch", 5},
                               {"local_steps", 3},
-                              {"codec", "int4"},
-                              {"alpha", 0.5}});
+                              {"codec", "ternary"},
+                              {"gamma", 0.5}});
   json settings = admin.call("train-show", {{"run", "one"}})["settings"];
   CHECK(settings["learning_rate"] == 0.25);
   CHECK(settings["batch"] == 16);
   CHECK(settings["micro_batch"] == 5);
   CHECK(settings["local_steps"] == 3);
-  CHECK(settings["codec"] == "int4");
-  CHECK(settings["rule_settings"] == "{\"alpha\":0.5}");
+  CHECK(settings["codec"] == "ternary");
+  CHECK(settings["rule_settings"] == "{\"gamma\":0.5,\"snapshots\":\"int4\"}");
 }
 
 TEST_CASE("by hand, what does not exist is an error") {

@@ -104,21 +104,6 @@ TEST_CASE("nobody takes the name of the house workers") {
   CHECK(table.hosts.user_by_key(table.ann)->name == "Ann of the White House");
 }
 
-TEST_CASE("volunteers heard from are active, house workers never") {
-  Table table;
-  table.hosts.register_user(table.ann, "Ann", 0);
-  HostId early = table.hosts.register_host(table.machine(9), table.ann, 0).id;
-  HostId late = table.hosts.register_host(table.machine(10), table.ann, 0).id;
-  HostId house = table.hosts.register_house_host(table.machine(11), 0).id;
-  table.hosts.touch(*table.hosts.host(early), at(10), 10'000);
-  table.hosts.touch(*table.hosts.host(late), at(20), 20'000);
-  table.hosts.touch(*table.hosts.host(house), at(20), 20'000);
-  CHECK(table.hosts.active_since(at(10)) == std::vector<HostId>{early, late});
-  CHECK(table.hosts.active_since(at(11)) == std::vector<HostId>{late});
-  CHECK(table.hosts.heard(early) == at(10));
-  CHECK_FALSE(table.hosts.heard(99).has_value());
-}
-
 TEST_CASE("credit and last-seen times are in the store after flush()") {
   Table table;
   UserId ann = table.hosts.register_user(table.ann, "Ann", 0).id;

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
+#include "tests/server/revoking.h"
 #include "tests/server/trust_scene.h"
 #include "validator/replay.h"
 
@@ -20,6 +21,7 @@ using test::LateUnit;
 using test::lie;
 using test::ProjectFixture;
 using test::ProjectOptions;
+using test::revoke;
 using test::trusting;
 using test::Volunteer;
 
@@ -27,20 +29,6 @@ Forgery on_device(const std::string& device) {
   Forgery forgery;
   forgery.header = [device](ResultHeader& header) { header.device = device; };
   return forgery;
-}
-
-void revoke(ProjectFixture& project, ResultId result) {
-  const std::vector<LedgerEntry> ledger = project.ledger();
-  ModelState rebuilt =
-      rebuild_without(project.ledger_sources(), {result}, ledger.size());
-  Revoked entry;
-  entry.results = {result};
-  entry.host = project.host({.host = project.result(result).host}).key;
-  entry.reason = "for this test";
-  project.job([&] {
-    project.daemons().assimilator.revoke(project.run(), entry,
-                                         std::move(rebuilt));
-  });
 }
 
 }  // namespace

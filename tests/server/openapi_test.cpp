@@ -8,6 +8,7 @@
 #include "server/assets.h"
 #include "server/native_door.h"
 #include "server/page_routes.h"
+#include "server/peers/peer_door.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {
@@ -54,9 +55,11 @@ Operations served() {
   Project project(folder.root, load_settings(folder.settings()), {},
                   [](const std::string&) {});
   NativeDoor door(project, {});
+  PeerDoor peer_door(project);
   PageRoutes page(project);
   Router router;
   door.add_routes(router);
+  peer_door.add_routes(router);
   page.add_routes(router);
   Operations operations;
   for (const Route& route : router.routes()) {

@@ -148,6 +148,7 @@ TEST_CASE("a project with thousands of hosts fits one page") {
       Host host;
       host.key = key.public_key();
       host.name = "host " + std::to_string(i);
+      host.door = kNativeDoor;
       Host& added = hosts.register_host(host, key.public_key(), 1);
       hosts.add_credit(added.id, i == 1234 ? 2 : 1, 0, 0);
     }

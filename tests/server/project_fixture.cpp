@@ -169,8 +169,7 @@ void ProjectFixture::create_run() {
             .emplace(run.key,
                      TrainingRun(run, {}, {}, dataset,
                                  make_update_rule(run.rule, run.rule_settings),
-                                 ModelState(std::move(initial),
-                                            statistic_count(run.model))))
+                                 ModelState(std::move(initial), run.model)))
             .first->second;
     LedgerEntry first;
     first.body = created;

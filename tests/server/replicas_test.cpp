@@ -25,7 +25,7 @@ ProjectOptions with_replicas(const char* rule, const char* settings) {
 constexpr const char* kTwo = "{\"replicas\":2}";
 
 std::uint32_t replica_of_unit(ProjectFixture& project, ResultId id) {
-  return project.state().feeder.find_by_result(id)->task.replica.value();
+  return project.state().feeder.find_by_result(id)->task->replica.value();
 }
 
 TEST_CASE("a replica is trained by one unit at a time") {

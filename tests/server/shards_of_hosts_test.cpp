@@ -101,7 +101,7 @@ TEST_CASE("what is handed out stays so when the server dies") {
     Volunteer fresh = project.join();
     Assignment assignment = project.ask_with(fresh, shards);
     const SampleRange range =
-        project.state().feeder.find_by_result(assignment.result)->task.range;
+        project.state().feeder.find_by_result(assignment.result)->task->range;
     CHECK(seen.emplace(range.shard_index, range.first).second);
     steps += range.steps;
     project.report(fresh, assignment);

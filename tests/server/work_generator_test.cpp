@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include "server/usual_speed.h"
 #include "tests/support/samples.h"
 
 namespace quorate {
@@ -40,7 +41,7 @@ std::vector<NextUnit> all_units(const Run& run,
     for (std::uint32_t index = 0; index < shards.size(); ++index) {
       ShardRest rest{index, shards[index].samples, 0};
       while (rest.first_step < rest.samples / run.batch) {
-        units.push_back(next_unit(run, cursor, rest, epoch_steps, 0));
+        units.push_back(next_unit(run, cursor, rest, epoch_steps, {}));
         cursor = units.back().after;
         rest.first_step += units.back().range.steps;
         REQUIRE(units.size() < 1000);
@@ -119,7 +120,8 @@ TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
   run.epochs = 1;
   std::vector<ShardEntry> one = {{filled<Hash>(1), 4 * 640}};
   auto first_steps = [&](double speed) {
-    return next_unit(run, {}, {0, one[0].samples, 0}, one[0].samples / 4, speed)
+    return next_unit(run, {}, {0, one[0].samples, 0}, one[0].samples / 4,
+                     {.speed_flops = speed})
         .range.steps;
   };
   run.model.widths = {16384, 8192, 2};
@@ -135,11 +137,70 @@ TEST_CASE("automatic steps are bounded by time, the shard and the epoch") {
   CHECK(first_steps(std::numeric_limits<double>::infinity()) == 20);
   CHECK(first_steps(std::numeric_limits<double>::quiet_NaN()) == 20);
   CHECK(first_steps(-1) == 20);  // unknown: a slow core is fast enough here
-  CHECK(next_unit(run, {}, {0, one[0].samples, 638}, 640, 1e15).range.steps ==
-        2);
+  CHECK(next_unit(run, {}, {0, one[0].samples, 638}, 640, {.speed_flops = 1e15})
+            .range.steps == 2);
   // An epoch of fewer than 32 steps still has units of one step.
   one[0].samples = 4 * 10;
   CHECK(first_steps(1e15) == 1);
+}
+
+TEST_CASE("in rounds, automatic steps are few, and as long on every device") {
+  Run run = small_run();
+  run.local_steps = 0;
+  run.codec = Codec::int4;
+  run.model.widths = {1024, 1024, 2};
+  const double step = training_operations(run.model) * run.batch;
+  Pace pace{.usual_flops = step, .hosts = 8, .in_rounds = true};  // 1 s a step
+  const auto steps = [&](double times_as_fast) {
+    pace.speed_flops = times_as_fast * pace.usual_flops;
+    return next_unit(run, {}, {0, 4 * 6400, 0}, 6400, pace).range.steps;
+  };
+  REQUIRE(steps_for_hosts(8) == 5);
+  CHECK(steps(1) == 5);
+  CHECK(steps(0.5) == 3);
+  CHECK(steps(1.2) == 6);
+  CHECK(steps(6) == 30);
+  CHECK(steps(100) == 40);  // 8 times the usual unit
+  CHECK(steps(0.001) == 1);
+  CHECK(steps(0) == 5);  // unknown: like others
+  pace.hosts = 1000;
+  CHECK(steps(1) == steps_for_hosts(1000));
+  CHECK(steps_for_hosts(1000) < 5);
+  pace.hosts = 8;
+  pace.least_seconds = 20;
+  CHECK(steps(1) == 20);
+  CHECK(steps(0.5) == 10);
+  pace.least_seconds = 2;
+  // 4 MB down at 50 Mbit/s and half a MB up at 10 take as long as two steps
+  // each of 0.5 s; of fp32 as eight.
+  pace.usual_flops = 20 * step;
+  CHECK(steps(1) == 40);  // 2 s of work
+  run.model.widths = {4096, 4096, 2};
+  pace.usual_flops = 16 * step;
+  const std::uint32_t coded = steps(1);
+  run.codec = Codec::fp32;
+  CHECK(steps(1) > 3 * coded);
+  // Nobody waits for others outside rounds: 60 s of the device.
+  pace.in_rounds = false;
+  pace.usual_flops = training_operations(run.model) * run.batch;
+  CHECK(steps(1) == 60);
+}
+
+TEST_CASE("the usual speed is the median of the last hosts that asked") {
+  UsualSpeed usual;
+  CHECK(usual.flops() == 0);
+  usual.note(1, 0);
+  CHECK(usual.flops() == 0);
+  usual.note(1, 3e9);
+  CHECK(usual.flops() == 3e9);
+  usual.note(2, 5e9);
+  usual.note(3, 4e9);
+  CHECK(usual.flops() == 4e9);
+  // One that asks again and again counts once.
+  for (int i = 0; i < 100; ++i) usual.note(4, 1e300);
+  CHECK(usual.flops() == 4e9);
+  for (HostId host = 10; host < 10 + 63; ++host) usual.note(host, 1e9);
+  CHECK(usual.flops() == 1e9);
 }
 
 TEST_CASE("what is left of a shard is left out") {

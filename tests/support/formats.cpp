@@ -10,6 +10,7 @@
 #include "workunits/ledger.h"
 #include "workunits/safetensors.h"
 #include "workunits/shard.h"
+#include "workunits/snapshot_delta.h"
 #include "workunits/token_shard.h"
 #include "workunits/update.h"
 
@@ -43,6 +44,17 @@ Format update_format(Codec codec) {
           }};
 }
 
+Format delta_format() {
+  const ModelSpec model = sample_codec_task(Codec::int4).model;
+  std::vector<float> before(parameter_count(model), 0.25F);
+  return {"snapshot_delta", "snapshot_delta.safetensors",
+          encode_snapshot_delta({model, Codec::int4, 7}, before,
+                                sample_delta(model)),
+          [model, before](ByteView bytes) mutable {
+            apply_snapshot_delta(model, bytes, before, "delta sample");
+          }};
+}
+
 Format ledger_format(const LedgerRecord& record) {
   return {"ledger_" + record.kind, "ledger_" + record.kind + ".json",
           bytes_of(record.line),
@@ -65,6 +77,8 @@ std::vector<Format> formats() {
       {"receipt", "receipt.sealed",
        seal_receipt(sample_receipt(), sample_key(1)),
        [](ByteView bytes) { open_receipt(bytes, "receipt sample"); }},
+      {"offer", "offer.sealed", seal_offer(sample_offer(), sample_key(4)),
+       [](ByteView bytes) { open_offer(bytes, "offer sample"); }},
       {"header", "header.bin", encode(sample_header()), read_header},
       {"header_diverged", "header_diverged.bin",
        encode(sample_diverged_header()), read_header},
@@ -80,6 +94,7 @@ std::vector<Format> formats() {
   for (std::string_view name : codec_names()) {
     all.push_back(update_format(codec_called(name).value()));
   }
+  all.push_back(delta_format());
   std::vector<LedgerRecord> ledger = sample_ledger();
   for (std::size_t seq : {0U, 1U, 4U, 5U}) {  // one of each kind
     all.push_back(ledger_format(ledger.at(seq)));
@@ -88,6 +103,7 @@ std::vector<Format> formats() {
   with_basis.kind += "_basis";
   all.push_back(ledger_format(with_basis));
   all.push_back(ledger_format(chain(sample_revocation()).at(5)));
+  all.push_back(ledger_format(chain(sample_peer()).at(5)));
   return all;
 }
 

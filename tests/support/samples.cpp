@@ -206,4 +206,31 @@ std::vector<LedgerEntry> sample_revocation() {
   return entries;
 }
 
+std::vector<LedgerEntry> sample_peer() {
+  std::vector<LedgerEntry> entries = sample_entries();
+  entries.back().body = PeerMixed{2,
+                                  3,
+                                  sample_key(4).public_key(),
+                                  filled<RunId>(0x12),
+                                  17,
+                                  filled<Hash>(0xb1),
+                                  filled<Hash>(0xb2),
+                                  0.5F,
+                                  0.25F};
+  return entries;
+}
+
+ModelOffer sample_offer() {
+  ModelOffer offer;
+  offer.run = filled<RunId>(0x12);
+  offer.name = "first";
+  offer.model = sample_model();
+  offer.arithmetic = kArithmeticVersion;
+  offer.version = 17;
+  offer.parameters = filled<Hash>(0xb1);
+  offer.entry = 40;
+  offer.record = filled<Hash>(0xb3);
+  return offer;
+}
+
 }  // namespace quorate::test

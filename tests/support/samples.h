@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "workunits/ledger.h"
+#include "workunits/model_offer.h"
 #include "workunits/model_spec.h"
 #include "workunits/receipt.h"
 #include "workunits/result_header.h"
@@ -53,6 +54,10 @@ std::vector<LedgerRecord> sample_ledger();
 // A ledger whose last entry, number 5, revokes two of its results; entry 3 says
 // how its unit was decided.
 std::vector<LedgerEntry> sample_revocation();
+// A ledger whose last entry, number 5, mixes the model of sample_offer() in.
+std::vector<LedgerEntry> sample_peer();
+// Of the project whose key is sample_key(4), once it is sealed.
+ModelOffer sample_offer();
 // Chains and signs `entries` anew, whatever they say.
 std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries);
 

@@ -4,6 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "tests/validator/entries.h"
 
 namespace quorate {
 namespace {
@@ -19,19 +20,6 @@ Bits bits_of(const Floats& values) {
 
 const Floats kDelta = {0.01F, 0.02F, -0.7F, 1e-9F};
 const Floats kInitial = {0.1F, -0.2F, 0.3F, 1e-3F};
-
-ResultAssimilated entry_of(const UpdateRule& rule, std::uint64_t before,
-                           std::uint64_t after, std::uint64_t unit) {
-  ResultAssimilated entry;
-  entry.version_before = before;
-  entry.version_after = after;
-  entry.base_version = before;
-  entry.unit_index = unit;
-  entry.result = 40;
-  entry.rule = rule.name();
-  entry.coefficients = rule.coefficients({});
-  return entry;
-}
 
 std::string refusal_of(ModelState& state, const ResultAssimilated& entry,
                        const UpdateRule& rule, Floats delta = kDelta) {
@@ -72,6 +60,184 @@ TEST_CASE("the base may be the state's own parameters") {
   own.apply(entry_of(*rule, 0, 1, 7), *rule, own.parameters(), kDelta);
   copied.apply(entry_of(*rule, 0, 1, 7), *rule, kInitial, kDelta);
   CHECK(bits_of(own.parameters()) == bits_of(copied.parameters()));
+}
+
+TEST_CASE("a peer's model is approached, and the average follows") {
+  // given parameters of which the last is a running statistic
+  ModelState state({1.0F, -2.0F, 0.1F, 4.0F}, 1);
+  // when half of the way is gone to another model
+  state.mix(mix_entry(0, 0.5F), Floats{3.0F, 2.0F, 0.3F, 0.0F});
+  // then each is in the middle: of 0.1 and 0.3 that is, in units of 2^-27,
+  // 13421773 + 26843548 / 2, a tie that goes to 26843548; and the average has
+  // gone a quarter of the way to that
+  CHECK(state.version() == 1);
+  CHECK(bits_of(state.parameters()) ==
+        Bits{0x40000000, 0x00000000, 0x3e4cccce, 0x40000000});
+  CHECK(bits_of(state.published()) ==
+        Bits{0x3fa00000, 0xbfc00000, 0x3e000000, 0x40600000});
+}
+
+TEST_CASE("replicas are mixed as the model is, other state stays") {
+  for (const char* rule : {"gossip", "easgd"}) {
+    const std::string first = replica_buffer(rule, 0);
+    const std::string second = replica_buffer(rule, 1);
+    RuleState rules{{first, {0.0F, 2.0F}},
+                    {second, {4.0F, 6.0F}},
+                    {"gossip.weights.scalars", {1.0F, 1.0F}},
+                    {"diloco.m", {8.0F, 8.0F}}};
+    ModelState state(7, {2.0F, 4.0F}, {2.0F, 4.0F}, rules);
+    state.mix(mix_entry(7, 0.25F), Floats{10.0F, 0.0F});
+    CHECK(state.version() == 8);
+    CHECK(state.parameters() == Floats{4.0F, 3.0F});
+    CHECK(state.rule_state().at(first) == Floats{2.5F, 1.5F});
+    CHECK(state.rule_state().at(second) == Floats{5.5F, 4.5F});
+    CHECK(state.rule_state().at("gossip.weights.scalars") ==
+          Floats{1.0F, 1.0F});
+    CHECK(state.rule_state().at("diloco.m") == Floats{8.0F, 8.0F});
+  }
+}
+
+TEST_CASE("a peer's model that does not follow is refused, changing nothing") {
+  ModelState state(kInitial);
+  const auto refusal = [&](const PeerMixed& entry, Floats peer) {
+    try {
+      state.mix(entry, std::move(peer));
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::corrupt);
+      CHECK(state.parameters() == kInitial);
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  PeerMixed jump = mix_entry(0, 0.5F);
+  jump.version_after = 2;
+  CHECK(refusal(mix_entry(1, 0.5F), kDelta) ==
+        "model of a peer: it leads from version 1 to 2, the model is at 0");
+  CHECK(refusal(jump, kDelta) ==
+        "model of a peer: it leads from version 0 to 2, the model is at 0");
+  CHECK(refusal(mix_entry(0, 1.0F), kDelta).find("weight 1") !=
+        std::string::npos);
+  CHECK(refusal(mix_entry(0, 0.5F), {1.0F}) ==
+        "model of a peer: it has 1 elements, the model 4");
+  for (const std::uint32_t bad : {0x7f800000U, 0xff800000U, 0x7fc00000U}) {
+    CHECK(refusal(mix_entry(0, 0.5F), {0.0F, 0.0F, 0.0F, float_of_bits(bad)}) ==
+          "model of a peer: it has numbers that are not finite");
+  }
+  // given a round that is open
+  const auto diloco = make_update_rule("diloco", "");
+  state.apply(entry_of(*diloco, 0, 0, 1), *diloco, kInitial, kDelta);
+  CHECK(refusal(mix_entry(0, 0.5F), kDelta) ==
+        "model of a peer: inside an open round");
+}
+
+TEST_CASE("a big model of a peer is mixed as a small one") {
+  constexpr std::size_t kBig = 600'000;
+  Floats w(kBig), x(kBig), e(kBig);
+  for (std::size_t i = 0; i < kBig; ++i) {
+    w[i] = static_cast<float>(i % 1009) * 0.01F;
+    x[i] = static_cast<float>(i % 997) * -0.03F;
+  }
+  ModelState state(w, 70'001);
+  state.mix(mix_entry(0, 0.3F), x);
+  for (std::size_t i = 0; i < kBig; ++i) {
+    e[i] = w[i];
+    w[i] = fma(0.3F, x[i] - w[i], w[i]);
+    e[i] = fma(0.25F, w[i] - e[i], e[i]);
+  }
+  CHECK(state.parameters() == w);
+  CHECK(state.published() == e);
+}
+
+// What every rule makes of some results, in blocks and on several threads, or
+// at once and plainly.
+constexpr std::size_t kMany = 600'000;
+constexpr std::size_t kStatistics = 70'001;
+
+Floats numbers(std::uint32_t salt) {
+  Floats values(kMany);
+  for (std::size_t i = 0; i < kMany; ++i) {
+    values[i] = static_cast<float>((i * 2654435761U + salt) % 4093) * 1e-3F;
+  }
+  return values;
+}
+
+struct Plain {
+  Floats w, e;
+  RuleState state;
+
+  void take(const UpdateRule& rule, const Coefficients& coefficients,
+            const Floats& base, std::span<const Floats> deltas) {
+    constexpr std::size_t kLearned = kMany - kStatistics;
+    std::vector<Contribution> learned, statistics;
+    for (const Floats& delta : deltas) {
+      learned.push_back(
+          {std::span(base).first(kLearned), std::span(delta).first(kLearned)});
+      statistics.push_back({std::span(base).last(kStatistics),
+                            std::span(delta).last(kStatistics)});
+    }
+    rule.step({0, kLearned}, w, state, learned, coefficients);
+    rule.step_statistics({kLearned, kStatistics}, w, state, statistics,
+                         coefficients);
+    rule.step_scalars(state, coefficients);
+    const float weight = coefficients.at(kOneMinusC);
+    for (std::size_t i = 0; i < kMany; ++i) {
+      e[i] = fma(weight, w[i] - e[i], e[i]);
+    }
+  }
+};
+
+TEST_CASE("a big model has the bits of plain loops, whatever the rule") {
+  CHECK(merging_threads(1000) == 1);
+  CHECK(merging_threads(kMany) <= 2);
+  const Floats base = numbers(1);
+  const std::vector<Floats> deltas = {numbers(2), numbers(3), numbers(4)};
+  for (const std::string& name : update_rule_names()) {
+    CAPTURE(name);
+    const auto rule = make_update_rule(name, "");
+    Plain plain{base, base, {}};
+    ModelState state(base, kStatistics);
+    for (const StateBuffer& buffer :
+         rule->state_buffers(rule->coefficients({}))) {
+      const bool is_ones = buffer.start == StateBuffer::Start::ones;
+      plain.state[buffer.name] =
+          buffer.start == StateBuffer::Start::model
+              ? base
+              : Floats(buffer.scalars == 0 ? kMany : buffer.scalars,
+                       is_ones ? 1.0F : 0.0F);
+    }
+    for (std::uint64_t unit = 0; unit < 3; ++unit) {
+      const std::uint64_t version = rule->in_rounds() ? 0 : unit;
+      const bool closes = !rule->in_rounds() || unit == 2;
+      ResultAssimilated entry =
+          entry_of(*rule, version, closes ? version + 1 : version, unit);
+      entry.coefficients = rule->coefficients(
+          {.version = 9 * version, .base_version = 9 * version});
+      const std::span<const Floats> merged =
+          rule->in_rounds() ? std::span(deltas)
+                            : std::span(deltas).subspan(unit, 1);
+      // once the base is what the step changes
+      if (closes) {
+        plain.take(*rule, entry.coefficients, unit == 1 ? plain.w : base,
+                   merged);
+      }
+      state.apply(entry, *rule,
+                  unit == 1 ? state.parameters() : std::span<const float>(base),
+                  deltas[unit]);
+    }
+    CHECK(bits_of(state.parameters()) == bits_of(plain.w));
+    CHECK(bits_of(state.published()) == bits_of(plain.e));
+    REQUIRE(state.rule_state().size() == plain.state.size());
+    for (const auto& [buffer, values] : plain.state) {
+      CHECK(bits_of(state.rule_state().at(buffer)) == bits_of(values));
+    }
+  }
+}
+
+TEST_CASE("a version that is not published leaves the average alone") {
+  const auto rule = make_update_rule("fedbuff", "");
+  ModelState state(0, {1.0F}, {-0.0F}, {});
+  state.apply(entry_of(*rule, 0, 1, 0), *rule, Floats{1.0F}, Floats{1.0F});
+  CHECK(bits(state.published()[0]) == bits(-0.0F));
 }
 
 TEST_CASE("a round closes in order of unit index, however it arrived") {
@@ -139,7 +305,7 @@ TEST_CASE("a saved state goes on with the same bits") {
   // given a state after two rounds, saved and read back
   round(state);
   round(state);
-  const Bytes saved = write_rule_state(state.rule_state());
+  const Bytes saved = rule_state_parts(state.rule_state()).joined();
   CHECK(rule_state_hash(state.rule_state()) == sha256(saved));
   ModelState resumed(state.version(), state.parameters(), state.published(),
                      read_rule_state(saved, 4, "saved"));
@@ -156,9 +322,9 @@ TEST_CASE("a saved state goes on with the same bits") {
 
 TEST_CASE("a rule's state that is not the model's is refused") {
   CHECK(rule_state_hash({}).is_zero());
-  CHECK(write_rule_state({}).empty());
+  CHECK(rule_state_parts({}).parts().empty());
   CHECK(read_rule_state({}, 4, "saved").empty());
-  const Bytes saved = write_rule_state({{"diloco.m", kDelta}});
+  const Bytes saved = rule_state_parts({{"diloco.m", kDelta}}).joined();
   CHECK_THROWS_AS(read_rule_state(saved, 5, "saved"), Error);
   CHECK_THROWS_AS(
       read_rule_state(ByteView(saved).first(saved.size() - 1), 4, "saved"),

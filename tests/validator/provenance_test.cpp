@@ -50,6 +50,20 @@ TEST_CASE("a version is made of the results up to it, without the revoked") {
   CHECK(read(run, 5).found.published.is_zero());
 }
 
+TEST_CASE("a version names how many models of peers are in it") {
+  SyntheticRun run;
+  run.mix_peer(3);
+  run.publish();
+  run.mix_peer(4);
+  run.publish();
+  run.mix_peer(5);
+  const Provenance found = read(run, 2).found;
+  CHECK(found.mixed == 2);
+  CHECK(found.peers == 1);
+  CHECK(found.results == 0);
+  CHECK(read(run, 1).found.mixed == 1);
+}
+
 TEST_CASE("a model file is what it says, or the difference is named") {
   const SyntheticRun run = run_with_revocations();
   const Read ledger = read(run, 11);

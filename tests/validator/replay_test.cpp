@@ -409,7 +409,8 @@ TEST_CASE("units of a round may be older than a revocation") {
 }
 
 TEST_CASE("a run without a host is the run in which it never was") {
-  for (const SyntheticRun& run : {mixed_run(), run_with_revocations()}) {
+  for (const SyntheticRun& run :
+       {mixed_run(), run_with_revocations(), run_with_peers()}) {
     const auto records = run.records();
     for (int host : {0, 1, 2}) {
       ReplayOptions options;

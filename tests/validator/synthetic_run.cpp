@@ -7,6 +7,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "workunits/model_offer.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -182,8 +183,9 @@ SyntheticRun::Model SyntheticRun::without(
   std::map<std::uint64_t, std::vector<float>> round;  // by unit
   for (const LedgerEntry& at : entries) {
     const auto* entry = std::get_if<ResultAssimilated>(&at.body);
+    const auto* mixed = std::get_if<PeerMixed>(&at.body);
     const bool makes_version =
-        std::holds_alternative<Revoked>(at.body) ||
+        std::holds_alternative<Revoked>(at.body) || mixed != nullptr ||
         (entry != nullptr && entry->version_after != entry->version_before);
     if (entry != nullptr && hosts.count(entry->host) == 0 &&
         revoked_.count(entry->result) == 0) {
@@ -191,6 +193,7 @@ SyntheticRun::Model SyntheticRun::without(
           read_parameters(model_, objects.at(entry->update), "update");
     }
     if (!makes_version) continue;
+    if (mixed != nullptr) mix(*mixed, model);
     if (!round.empty()) merge(*entry, round, model);
     round.clear();
     ++model.version;
@@ -247,13 +250,59 @@ std::vector<ResultId> SyntheticRun::revoke(int host) {
   return revoked.results;
 }
 
+PrivateKey SyntheticRun::peer_key() {
+  const std::array<std::uint8_t, 32> seed{4, 5, 6};
+  return PrivateKey::from_seed(seed);
+}
+
+void SyntheticRun::mix_peer(std::uint64_t peer_version) {
+  RandomStream random(peer_version, stream_of(RandomUse::codec), 1);
+  std::vector<float> theirs(parameters_.size());
+  for (float& value : theirs) value = uniform11(random.next());
+  ModelOffer offer;
+  offer.run.bytes[0] = 99;
+  offer.name = "theirs";
+  offer.model = model_;
+  offer.arithmetic = kArithmeticVersion;
+  offer.version = peer_version;
+  offer.parameters = snapshot(theirs);
+  PeerMixed entry;
+  entry.version_before = version_;
+  entry.version_after = version_ + 1;
+  entry.peer = peer_key().public_key();
+  entry.peer_run = offer.run;
+  entry.peer_version = peer_version;
+  entry.parameters = offer.parameters;
+  entry.offer = store(seal_offer(offer, peer_key()));
+  entry.weight = 0.25F;
+  entry.one_minus_c = 0.5F;
+  append(entry);
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    parameters_[i] =
+        std::fma(0.25F, theirs[i] - parameters_[i], parameters_[i]);
+  }
+  average(0.5F);
+}
+
+void SyntheticRun::mix(const PeerMixed& entry, Model& model) const {
+  const std::vector<float> theirs =
+      read_parameters(model_, objects.at(entry.parameters), "peer");
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    float& w = model.parameters[i];
+    w = std::fma(entry.weight, theirs[i] - w, w);
+    float& e = model.published[i];
+    e = std::fma(entry.one_minus_c, w - e, e);
+  }
+}
+
 void SyntheticRun::publish() {
   SnapshotPublished published;
   published.version = version_;
   published.parameters = snapshot(parameters_);
   published.published = snapshot(published_);
   if (!momentum_.empty()) {
-    published.rule_state = store(write_rule_state({{"diloco.m", momentum_}}));
+    published.rule_state =
+        store(rule_state_parts({{"diloco.m", momentum_}}).joined());
   }
   append(published);
 }
@@ -310,6 +359,24 @@ SyntheticRun run_with_revocations() {
   run.assimilate_vc_asgd(10, 1);  // 15: version 11, host 1 again
   run.publish();                  // 16
   run.end();                      // 17
+  return run;
+}
+
+SyntheticRun run_with_peers() {
+  SyntheticRun run;              // entry 0
+  run.mix_peer(3);               // 1: version 1
+  run.assimilate_vc_asgd(0, 1);  // 2: version 2, host 1, staleness 1
+  run.publish();                 // 3
+  run.mix_peer(7);               // 4: version 3
+  run.publish();                 // 5
+  run.assimilate_vc_asgd(2);     // 6: version 4
+  run.assimilate_vc_asgd(3, 2);  // 7: version 5
+  run.mix_peer(8);               // 8: version 6
+  run.revoke(1);                 // 9: version 7
+  run.publish();                 // 10
+  run.assimilate_round(1, 2);    // 11: version 8
+  run.mix_peer(9);               // 12: version 9
+  run.publish();                 // 13
   return run;
 }
 

@@ -30,6 +30,9 @@ class SyntheticRun {
   // Takes the results of `host` out of the model and goes on from what is left.
   // Returns the entry's results.
   std::vector<ResultId> revoke(int host);
+  // Mixes in a model that another project offers, with weight 0.25.
+  void mix_peer(std::uint64_t peer_version);
+  static PrivateKey peer_key();
   void publish();
   void end();
 
@@ -69,6 +72,8 @@ class SyntheticRun {
                                std::uint64_t unit_index);
   std::vector<float> make_delta(ResultAssimilated& entry);
   void average(float one_minus_c);
+  // The equations of a peer's model, once more.
+  void mix(const PeerMixed& entry, Model& model) const;
   void merge(const ResultAssimilated& closing,
              std::map<std::uint64_t, std::vector<float>>& round,
              Model& model) const;
@@ -89,5 +94,9 @@ class SyntheticRun {
 // 18 entries: host 1 is revoked in the middle, host 2 later; units go on from
 // what is left.
 SyntheticRun run_with_revocations();
+
+// 14 entries: the first version is a peer's, units have bases from before and
+// after such a version, one is revoked around it.
+SyntheticRun run_with_peers();
 
 }  // namespace quorate

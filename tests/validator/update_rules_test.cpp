@@ -126,6 +126,16 @@ TEST_CASE("diloco's mean is the canonical sum at any size of round") {
   }
 }
 
+// What they have for a range.
+std::vector<Contribution> part_of(std::span<const Contribution> all,
+                                  ParameterRange range) {
+  std::vector<Contribution> part;
+  for (const Contribution& one : all) {
+    part.push_back({{}, one.delta.subspan(range.first, range.count)});
+  }
+  return part;
+}
+
 TEST_CASE("blocks of any size give the same bits") {
   constexpr std::size_t kSize = 2500;
   const std::vector<Floats> deltas = random_deltas(70, kSize);
@@ -136,8 +146,8 @@ TEST_CASE("blocks of any size give the same bits") {
     Floats w(kSize, 0.5F);
     RuleState state{{"diloco.m", Floats(kSize, 0.25F)}};
     for (std::size_t first = 0; first < kSize; first += block) {
-      rule->step({first, std::min(block, kSize - first)}, w, state, round,
-                 coefficients);
+      const ParameterRange range{first, std::min(block, kSize - first)};
+      rule->step(range, w, state, part_of(round, range), coefficients);
     }
     return bits_of(w);
   };
@@ -185,7 +195,8 @@ TEST_CASE("diloco takes the mean of running statistics") {
     const std::vector<Floats> deltas = random_deltas(n, 5);
     Floats w = {1, 2, 3, 4, 5};
     RuleState state;
-    rule->step_statistics({1, 3}, w, state, contributions_of(deltas),
+    rule->step_statistics({1, 3}, w, state,
+                          part_of(contributions_of(deltas), {1, 3}),
                           rule->coefficients({}));
     CHECK(w[0] == 1.0F);
     CHECK(w[4] == 5.0F);
@@ -335,9 +346,9 @@ TEST_CASE("rules without momentum add the mean of a round") {
     const Contribution round[] = {{{}, kDelta}, {{}, second}};
     Floats w(4, 1.0F);
     RuleState none;
-    rule->step({1, 2}, w, none, round, rule->coefficients({}));
+    rule->step({1, 2}, w, none, part_of(round, {1, 2}), rule->coefficients({}));
     CHECK(w == Floats{1.0F, 1.0F, 1.0F, 1.0F});
-    rule->step({0, 1}, w, none, round, rule->coefficients({}));
+    rule->step({0, 1}, w, none, part_of(round, {0, 1}), rule->coefficients({}));
     CHECK(w == Floats{1.02F, 1.0F, 1.0F, 1.0F});
   }
   CHECK(make_update_rule("sync", "")->local_steps() == 1);
@@ -351,6 +362,18 @@ TEST_CASE("what is published is averaged by result or by round") {
   CHECK(rounds->in_rounds());
   CHECK(bits(one_by_one->coefficients({}).at(kOneMinusC)) == 0x3dccccd0);
   CHECK(bits(rounds->coefficients({}).at(kOneMinusC)) == 0x3e4ccccc);
+  // ... or as the run wants it
+  for (const std::string& name : update_rule_names()) {
+    CAPTURE(name);
+    const auto rule = make_update_rule(name, "{\"average\": 0.25}");
+    const Coefficients closing = rule->coefficients({.version = 9});
+    CHECK(closing.at(kOneMinusC) == 0.75F);
+  }
+  const auto plain = make_update_rule("diloco", "{\"average\": 0}");
+  CHECK(plain->coefficients({}).at(kOneMinusC) == 1.0F);
+  CHECK_THROWS_WITH_AS(
+      make_update_rule("diloco", "{\"average\": 1}"),
+      doctest::Contains("setting \"average\" is 1: expected a"), Error);
 }
 
 TEST_CASE("a step without its coefficient changes nothing") {
@@ -381,7 +404,8 @@ const Refusal kRefusals[] = {
     {"delta-asgd", "{\"rate\": 0}", "setting \"rate\" is 0"},
     {"delta-asgd", "{\"power\": -1}", "setting \"power\" is -1"},
     {"downpour", "{\"rate\": 2}", "at most 1.5: two steps"},
-    {"downpour", "{\"power\": 1}", "\"power\" is unknown; it has: rate"},
+    {"downpour", "{\"power\": 1}",
+     "\"power\" is unknown; it has: average, rate, snapshots"},
     {"dc-asgd", "{\"lambda\": 3}", "setting \"lambda\" is 3"},
     {"dc-asgd", "{\"decay\": 0.5}", "\"decay\" is unknown"},
     {"dc-asgd-adaptive", "{\"decay\": 1}", "setting \"decay\" is 1"},
@@ -391,7 +415,7 @@ const Refusal kRefusals[] = {
     {"fedasync", "{\"weighting\": 2}", "setting \"weighting\" is 2"},
     {"fedasync", "{\"b\": 2}", "\"b\" is unknown"},
     {"fedasync", "{\"weighting\": \"constant\", \"a\": 1}",
-     "\"a\" is unknown; it has: alpha, weighting"},
+     "\"a\" is unknown; it has: alpha, average, snapshots, weighting"},
     {"fedbuff", "{\"buffer\": 0}", "a whole number from 1 to 1000"},
     {"fedbuff", "{\"buffer\": 2.5}", "a whole number from 1 to 1000"},
     {"fedbuff", "{\"rate\": 1.51}", "setting \"rate\" is 1.51"},
@@ -408,7 +432,8 @@ const Refusal kRefusals[] = {
     {"vc-asgd", "{\"alpha\": -0.1}", "setting \"alpha\" is -0.1"},
     {"vc-asgd", "{\"alpha\": \"fast\"}", "setting \"alpha\" is \"fast\""},
     {"vc-asgd", "{\"alpha\": true}", "setting \"alpha\" is boolean"},
-    {"vc-asgd", "{\"gamma\": 0.7}", "\"gamma\" is unknown; it has: alpha"},
+    {"vc-asgd", "{\"gamma\": 0.7}",
+     "\"gamma\" is unknown; it has: alpha, average, snapshots"},
     {"vc-asgd", "[0.7]", "no JSON object"},
     {"vc-asgd", "{\"alpha\": 0.7", "no JSON object"},
     {"vc-asgd", "{\"alpha\": 1e999}", "vc-asgd"},
@@ -416,7 +441,13 @@ const Refusal kRefusals[] = {
     {"diloco", "{\"gamma\": 1.01}", "setting \"gamma\" is 1.01"},
     {"diloco", "{\"beta\": 1}", "setting \"beta\" is 1"},
     {"diloco", "{\"beta\": -0.5}", "setting \"beta\" is -0.5"},
-    {"diloco", "{\"alpha\": 0.7}", "\"alpha\" is unknown; it has: beta, gamma"},
+    {"diloco", "{\"alpha\": 0.7}",
+     "\"alpha\" is unknown; it has: average, beta, gamma, snapshots"},
+    {"diloco", "{\"snapshots\": \"int3\"}",
+     "setting \"snapshots\" is \"int3\": expected one of: fp32, int8, int4"},
+    {"diloco", "{\"snapshots\": 4}", "setting \"snapshots\" is 4"},
+    {"vc-asgd", "{\"snapshots\": \"int4\"}",
+     "setting \"snapshots\" is \"int4\": only rules in rounds"},
 };
 
 TEST_CASE("settings that make no sense are refused with the reason") {

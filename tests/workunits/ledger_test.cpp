@@ -1,4 +1,5 @@
 #include <functional>
+#include <limits>
 
 #include <doctest/doctest.h>
 
@@ -227,6 +228,54 @@ TEST_CASE("only what is in the model can be revoked, once, of one host") {
             revoked(e).results = wrong;
           }).find("ledger entry 5: field \"results\"") == 0);
   }
+}
+
+TEST_CASE("a peer's model and what it says come back") {
+  CHECK(complaint(test::chain(test::sample_peer())) == "");
+  const LedgerRecord record = test::chain(test::sample_peer()).at(5);
+  CHECK(record.kind == "peer");
+  const auto body = std::get<PeerMixed>(parse_entry(record.line).body);
+  CHECK(body.version_before == 2);
+  CHECK(body.version_after == 3);
+  CHECK(body.peer == test::sample_key(4).public_key());
+  CHECK(body.peer_run == test::filled<RunId>(0x12));
+  CHECK(body.peer_version == 17);
+  CHECK(body.parameters == test::filled<Hash>(0xb1));
+  CHECK(body.offer == test::filled<Hash>(0xb2));
+  CHECK(body.weight == 0.5F);
+  CHECK(body.one_minus_c == 0.25F);
+}
+
+TEST_CASE("a peer's model makes one version, between two rounds") {
+  auto after_peer = [](const std::function<void(PeerMixed&)>& change) {
+    Entries entries = test::sample_peer();
+    change(std::get<PeerMixed>(entries.at(5).body));
+    return complaint(test::chain(entries));
+  };
+  CHECK(after_peer([](PeerMixed& p) { p.version_before = 1; }) ==
+        "ledger entry 5: expected version 2, found 1");
+  CHECK(after_peer([](PeerMixed& p) { p.version_after = 2; }) ==
+        "ledger entry 5: expected version 3, found 2");
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const float weight : {0.0F, 1.0F, -0.5F, nan}) {
+    CAPTURE(weight);
+    CHECK(after_peer([&](PeerMixed& p) {
+            p.weight = weight;
+          }).find("ledger entry 5: field \"weight\"") == 0);
+  }
+  for (const float share : {-0.1F, 1.5F, nan}) {
+    CAPTURE(share);
+    CHECK(after_peer([&](PeerMixed& p) {
+            p.one_minus_c = share;
+          }).find("ledger entry 5: field \"one_minus_c\"") == 0);
+  }
+  Entries entries = test::sample_peer();
+  entries.erase(entries.begin() + 3, entries.begin() + 5);
+  entries[3].seq = 3;
+  std::get<PeerMixed>(entries[3].body).version_before = 1;
+  std::get<PeerMixed>(entries[3].body).version_after = 2;
+  CHECK(complaint(test::chain(entries)) ==
+        "ledger entry 3: mixes a peer's model in inside an open round");
 }
 
 TEST_CASE("another project's ledger does not verify") {

@@ -51,6 +51,25 @@ TEST_CASE("an object is found by its hash, also after a restart") {
   CHECK(store.path(hash) == folder.root / "objects" / name.substr(0, 2) / name);
 }
 
+TEST_CASE("an object is put in parts") {
+  Folder folder;
+  ObjectStore store = folder.open();
+  ByteParts parts(as_bytes("cont"));
+  parts.add({});
+  parts.add({'e', 'n', 't'});
+  CHECK(parts.size() == 7);
+  const ByteParts moved = std::move(parts);
+  const Hash hash = store.put(moved);
+  CHECK(hash == sha256(as_bytes("content")));
+  CHECK(as_text(store.read(hash)) == "content");
+  // what differs in any part is written anew
+  for (const char* damaged : {"Xontent", "contenX", "content!"}) {
+    write_file_durably(store.path(hash), as_bytes(damaged));
+    CHECK(store.put(moved) == hash);
+    CHECK(as_text(store.read(hash)) == "content");
+  }
+}
+
 TEST_CASE("an object that is not there") {
   Folder folder;
   ObjectStore store = folder.open();
@@ -124,7 +143,7 @@ TEST_CASE("syncing takes one, many, removed and no objects") {
 TEST_CASE("an empty object is an object") {
   Folder folder;
   ObjectStore store = folder.open();
-  Hash hash = store.put({});
+  Hash hash = store.put(ByteView{});
   CHECK(store.read(hash).empty());
 }
 
@@ -182,13 +201,13 @@ TEST_CASE("what was used lately is not removed, in whatever way it was") {
 TEST_CASE("an object is somebody's own until somebody else has it, too") {
   Folder folder;
   ObjectStore store = folder.open();
-  auto [hash, is_new] = store.put_own(as_bytes("a snapshot"));
+  auto [hash, is_new] = store.put_own(ByteParts(as_bytes("a snapshot")));
   REQUIRE(is_new);
   SUBCASE("put") {
     store.put(as_bytes("a snapshot"));
   }
   SUBCASE("put as one's own, by two") {
-    CHECK_FALSE(store.put_own(as_bytes("a snapshot")).second);
+    CHECK_FALSE(store.put_own(ByteParts(as_bytes("a snapshot"))).second);
   }
   SUBCASE("renewed") {
     store.renew(hash);
@@ -201,7 +220,7 @@ TEST_CASE("an object is somebody's own until somebody else has it, too") {
   store.remove_own(hash);
   CHECK(store.contains(hash));
 
-  const Hash own = store.put_own(as_bytes("another")).first;
+  const Hash own = store.put_own(ByteParts(as_bytes("another"))).first;
   store.remove_own(own);
   CHECK_FALSE(store.contains(own));
 }
@@ -228,9 +247,9 @@ TEST_CASE("all objects are listed, and nothing else") {
 TEST_CASE("what is put again mends what was damaged on disk") {
   test::TemporaryFolder folder;
   ObjectStore store(folder / "objects", folder / "tmp");
-  auto [hash, is_new] = store.put_own(as_bytes("a shard"));
+  auto [hash, is_new] = store.put_own(ByteParts(as_bytes("a shard")));
   CHECK(is_new);
-  CHECK_FALSE(store.put_own(as_bytes("a shard")).second);
+  CHECK_FALSE(store.put_own(ByteParts(as_bytes("a shard"))).second);
   for (const char* damage : {"a shArd", "short"}) {
     write_file_durably(store.path(hash), as_bytes(damage));
     CHECK_THROWS_AS(store.read(hash), Error);

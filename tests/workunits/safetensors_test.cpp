@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "tests/support/data.h"
 #include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace quorate {
 namespace {
@@ -160,6 +161,62 @@ TEST_CASE("parameters come back with every bit") {
   REQUIRE(back.size() == values.size());
   CHECK(std::memcmp(back.data(), values.data(), 4 * values.size()) == 0);
   CHECK(write_parameters(model, back) == bytes);
+}
+
+TEST_CASE("parameters are written from where they lie") {
+  const ModelSpec model = test::sample_model();
+  std::vector<float> values = numbers(parameter_count(model));
+  const Bytes bytes = write_parameters(model, values);
+  const ByteParts parts = parameter_parts(model, values);
+  CHECK(parts.joined() == bytes);
+  CHECK(parts.parts().back().data() ==
+        reinterpret_cast<const std::uint8_t*>(values.data()));
+  values[0] = float_of_bits(0xffc12345);
+  CHECK(parameter_parts(model, values).joined() ==
+        write_parameters(model, values));
+  CHECK(bits(values[0]) == 0xffc12345);
+}
+
+TEST_CASE("parameters are read where they lie in a file") {
+  const test::TemporaryFolder folder;
+  auto mapped = [&](const Bytes& bytes) {
+    write_file_durably(folder / "snapshot", bytes);
+    return MappedFile(folder / "snapshot");
+  };
+  // little is copied, much is not
+  for (std::uint32_t neurons : {3U, 400U}) {
+    const ModelSpec model{"mlp", {784, neurons, 10}};
+    const std::vector<float> values = numbers(parameter_count(model));
+    const Bytes bytes = write_parameters(model, values);
+    MappedFile file = mapped(bytes);
+    const std::uint8_t* begin = file.bytes().data();
+    const std::uint8_t* end = begin + file.bytes().size();
+    const ParameterValues found =
+        map_parameters(model, std::move(file), "snapshot 1");
+    CHECK(std::vector(found.all().begin(), found.all().end()) == values);
+    const auto* data =
+        reinterpret_cast<const std::uint8_t*>(found.all().data());
+    CHECK((data >= begin && data < end) == (neurons == 400));
+    const ModelSpec other{"mlp", {784, neurons, 11}};
+    CHECK_THROWS_AS(map_parameters(other, mapped(bytes), "snapshot 1"), Error);
+  }
+}
+
+TEST_CASE("parameters that lie unaligned in a file are copied") {
+  // given a header with one space more than ours
+  const ModelSpec model{"mlp", {784, 400, 10}};
+  const std::vector<float> values = numbers(parameter_count(model));
+  Bytes bytes = write_parameters(model, values);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), 8);
+  bytes.insert(bytes.begin() + 8 + static_cast<std::ptrdiff_t>(length), ' ');
+  ++length;
+  std::memcpy(bytes.data(), &length, 8);
+  const test::TemporaryFolder folder;
+  write_file_durably(folder / "snapshot", bytes);
+  const ParameterValues found =
+      map_parameters(model, MappedFile(folder / "snapshot"), "snapshot 1");
+  CHECK(std::vector(found.all().begin(), found.all().end()) == values);
 }
 
 TEST_CASE("every NaN is written as the same one") {

@@ -1,5 +1,6 @@
 #include "workunits/update.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
 #include "workunits/safetensors.h"
 
 namespace quorate {
@@ -117,6 +119,88 @@ TEST_CASE("what is written again is what was read") {
       CHECK(again == bytes);
     }
     CHECK(decode_update(task, again, "update").size() == values.size());
+  }
+}
+
+// A big model: two layers, a batch norm between them.
+TrainingTask big_task(Codec codec) {
+  TrainingTask task = test::sample_task();
+  task.model = parse_model(
+      R"(layers {"layers":[{"layer":"flatten"},{"layer":"linear","outputs":401},
+                           {"layer":"batch_norm"},{"layer":"relu"},
+                           {"layer":"linear","outputs":10}]})",
+      {28, 28, 1}, 10);
+  task.codec = codec;
+  return task;
+}
+
+MappedFile file_of(const test::TemporaryFolder& folder, ByteView bytes) {
+  write_file_durably(folder / "update", bytes);
+  return MappedFile(folder / "update");
+}
+
+namespace {
+
+std::vector<float> read_by_blocks(const ParameterValues& values,
+                                  std::size_t count) {
+  std::vector<float> room;
+  std::vector<float> found;
+  while (found.size() < values.size()) {
+    const auto block = values.block(
+        found.size(), std::min(count, values.size() - found.size()), room);
+    found.insert(found.end(), block.begin(), block.end());
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("an update's file is read by blocks of any size") {
+  const test::TemporaryFolder folder;
+  for (Codec codec : kAll) {
+    for (const TrainingTask& task :
+         {big_task(codec), test::sample_codec_task(codec)}) {
+      CAPTURE(name_of(codec));
+      const Bytes bytes = encode_update(task, test::sample_delta(task.model));
+      const std::vector<float> expected = decode_update(task, bytes, "update");
+      const ParameterValues mapped =
+          map_update(task, file_of(folder, bytes), "update");
+      const ParameterValues kept = keep_update(task, bytes, "update");
+      for (const ParameterValues* values : {&mapped, &kept}) {
+        REQUIRE(values->size() == expected.size());
+        for (std::size_t count : {1U, 255U, 256U, 300U, 4096U}) {
+          CHECK(read_by_blocks(*values, count) == expected);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("an update's file in which something is wrong is refused at once") {
+  const test::TemporaryFolder folder;
+  for (Codec codec : kAll) {
+    CAPTURE(name_of(codec));
+    const TrainingTask task = big_task(codec);
+    const Bytes good = encode_update(task, test::sample_delta(task.model));
+    auto expect_refused = [&](const Bytes& bad) {
+      const std::string expected = fault(task, bad);
+      REQUIRE(!expected.empty());
+      CHECK_THROWS_WITH_AS(map_update(task, file_of(folder, bad), "update 1"),
+                           expected.c_str(), Error);
+      CHECK_THROWS_WITH_AS(keep_update(task, bad, "update 1"), expected.c_str(),
+                           Error);
+    };
+    expect_refused({good.begin(), good.end() - 1});
+    // in every tensor, the last value: not finite, or a negative scale
+    const Safetensors tensors(good, "good");
+    for (const TensorView& tensor : tensors.tensors()) {
+      if (tensor.dtype != DType::f32) continue;
+      const auto end = tensor.data.data() + tensor.data.size() - good.data();
+      Bytes bad = good;
+      bad[static_cast<std::size_t>(end) - 1] = 0xff;
+      bad[static_cast<std::size_t>(end) - 2] = 0xff;
+      expect_refused(bad);
+    }
   }
 }
 

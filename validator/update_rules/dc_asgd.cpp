@@ -32,8 +32,8 @@ class DcAsgd : public UpdateRule {
     check(contributions.size() == 1, "dc-asgd takes results one by one");
     const float rate = coefficient(coefficients, kRate);
     const float compensation = coefficient(coefficients, kCompensation);
-    const float* base = contributions[0].base.data() + range.first;
-    const float* delta = contributions[0].delta.data() + range.first;
+    const float* base = contributions[0].base.data();
+    const float* delta = contributions[0].delta.data();
     float* w = parameters.data() + range.first;
     for_each_element(range.count, [=](std::size_t i) {
       const float q = (delta[i] * delta[i]) * (w[i] - base[i]);
@@ -70,9 +70,6 @@ class DcAsgdAdaptive final : public DcAsgd {
       : DcAsgd(rate, lambda), decay_(decay) {}
 
   std::string_view name() const override { return "dc-asgd-adaptive"; }
-  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
-    return {{kSquare}};
-  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
@@ -83,8 +80,8 @@ class DcAsgdAdaptive final : public DcAsgd {
     const float reciprocal = coefficient(coefficients, kReciprocal);
     const float decay = coefficient(coefficients, kDecay);
     const float one_minus_decay = coefficient(coefficients, kOneMinusDecay);
-    const float* base = contributions[0].base.data() + range.first;
-    const float* delta = contributions[0].delta.data() + range.first;
+    const float* base = contributions[0].base.data();
+    const float* delta = contributions[0].delta.data();
     float* v = state.at(kSquare).data() + range.first;
     float* w = parameters.data() + range.first;
     for_each_element(range.count, [=](std::size_t i) {
@@ -97,6 +94,11 @@ class DcAsgdAdaptive final : public DcAsgd {
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients&) const override {
+    return {{kSquare}};
+  }
+
   Coefficients own_coefficients(const Arrival& arrival) const override {
     Coefficients decided = DcAsgd::own_coefficients(arrival);
     decided[kReciprocal] = reciprocal(arrival);

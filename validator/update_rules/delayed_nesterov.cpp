@@ -25,8 +25,8 @@ class DelayedNesterov final : public UpdateRule {
   std::string_view name() const override { return "delayed-nesterov"; }
   bool in_rounds() const override { return false; }
   bool collects() const override { return true; }
-  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
-    return {{kStateBuffer}, {kStateM}};
+  bool is_step_due(std::uint64_t version) const override {
+    return (version + 1) % delay_ == 0;
   }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
@@ -51,7 +51,7 @@ class DelayedNesterov final : public UpdateRule {
       });
       return;
     }
-    const float* delta = contributions[0].delta.data() + range.first;
+    const float* delta = contributions[0].delta.data();
     for_each_element(range.count, [=](std::size_t i) {
       w[i] = fma(gamma, fma(b, m[i], share * delta[i]), w[i]);
     });
@@ -65,6 +65,10 @@ class DelayedNesterov final : public UpdateRule {
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients&) const override {
+    return {{kStateBuffer}, {kStateM}};
+  }
   static void close(ParameterRange range, RuleState& state, float beta) {
     float* sum = state.at(kStateBuffer).data() + range.first;
     float* m = state.at(kStateM).data() + range.first;
@@ -76,7 +80,7 @@ class DelayedNesterov final : public UpdateRule {
 
   Coefficients own_coefficients(const Arrival& arrival) const override {
     const auto n = static_cast<float>(delay_);
-    const bool closes = (arrival.version + 1) % delay_ == 0;
+    const bool closes = is_step_due(arrival.version);
     return {{kGamma, gamma_},
             {kBeta, beta_},
             {kShare, bounded_rate(gamma_ / n, arrival.staleness()) / gamma_},

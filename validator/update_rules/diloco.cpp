@@ -18,9 +18,6 @@ class Diloco final : public UpdateRule {
 
   std::string_view name() const override { return "diloco"; }
   bool in_rounds() const override { return true; }
-  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
-    return {{kMomentum}};
-  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
@@ -46,6 +43,10 @@ class Diloco final : public UpdateRule {
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients&) const override {
+    return {{kMomentum}};
+  }
   Coefficients own_coefficients(const Arrival&) const override {
     return {{kGamma, gamma_}, {kBeta, beta_}};
   }

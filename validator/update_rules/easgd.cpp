@@ -22,17 +22,13 @@ class Easgd final : public UpdateRule {
   bool is_without_momentum() const override {
     return name() == std::string_view("easgd");
   }
-  std::vector<StateBuffer> state_buffers(
-      const Coefficients& coefficients) const override {
-    return replica_buffers(name_, replicas_of(coefficients));
-  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
             const Coefficients& coefficients) const override {
     check(contributions.size() == 1, "easgd takes results one by one");
     const float a = coefficient(coefficients, kA);
-    const float* delta = contributions[0].delta.data() + range.first;
+    const float* delta = contributions[0].delta.data();
     float* own = trained_replica(name_, state, coefficients) + range.first;
     float* z = parameters.data() + range.first;
     for_each_element(range.count, [=](std::size_t i) {
@@ -48,17 +44,21 @@ class Easgd final : public UpdateRule {
                        std::span<const Contribution> contributions,
                        const Coefficients& coefficients) const override {
     const float a = coefficient(coefficients, kA);
-    float* own = trained_replica(name_, state, coefficients);
+    float* own = trained_replica(name_, state, coefficients) + range.first;
     const Contribution& result = contributions[0];
-    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+    for (std::size_t i = 0; i < range.count; ++i) {
       const float u = result.base[i] + result.delta[i];
-      const float z = parameters[i];
-      parameters[i] = fma(a, u - z, z);
+      const float z = parameters[range.first + i];
+      parameters[range.first + i] = fma(a, u - z, z);
       own[i] = fma(a, z - u, u);
     }
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients& coefficients) const override {
+    return replica_buffers(name_, replicas_of(coefficients));
+  }
   Coefficients own_coefficients(const Arrival& arrival) const override {
     const auto count = static_cast<float>(replicas_);
     return {{kA, beta_ / count},

@@ -15,7 +15,6 @@ constexpr const char* kShare = "share";
 constexpr const char* kRate = "rate";              // rate / buffer; 0: no step
 constexpr const char* kStatistics = "statistics";  // share / buffer
 constexpr const char* kSum = "fedbuff.sum";
-constexpr float kKeepPerStep = 0.8F;  // of the average: a step is like a round
 
 class FedBuff final : public UpdateRule {
  public:
@@ -24,8 +23,8 @@ class FedBuff final : public UpdateRule {
   std::string_view name() const override { return "fedbuff"; }
   bool in_rounds() const override { return false; }
   bool collects() const override { return true; }
-  std::vector<StateBuffer> state_buffers(const Coefficients&) const override {
-    return {{kSum}};
+  bool is_step_due(std::uint64_t version) const override {
+    return (version + 1) % buffer_ == 0;
   }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
@@ -55,6 +54,10 @@ class FedBuff final : public UpdateRule {
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients&) const override {
+    return {{kSum}};
+  }
   Coefficients own_coefficients(const Arrival& arrival) const override {
     const auto size = static_cast<float>(buffer_);
     const float rate = rate_ / size;
@@ -62,12 +65,13 @@ class FedBuff final : public UpdateRule {
                                           arrival.base_version / buffer_);
     const float drift =
         bounded_rate(rate / std::sqrt(1.0F + steps), arrival.staleness());
-    const bool closes = (arrival.version + 1) % buffer_ == 0;
+    const bool closes = is_step_due(arrival.version);
     return {{kShare, drift / rate},
             {kRate, closes ? rate : 0.0F},
             {kStatistics, drift / rate_},
-            {kOneMinusC, closes ? 1.0F - kKeepPerStep : 0.0F}};
+            {kOneMinusC, closes ? 1.0F - average() : 0.0F}};
   }
+  float usual_average() const override { return 0.8F; }
 
   std::uint32_t buffer_;
   float rate_;

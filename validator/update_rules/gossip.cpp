@@ -42,13 +42,6 @@ class Gossip final : public UpdateRule {
   std::string_view name() const override { return kRule; }
   bool in_rounds() const override { return false; }
   std::uint32_t replicas() const override { return replicas_; }
-  std::vector<StateBuffer> state_buffers(
-      const Coefficients& coefficients) const override {
-    const std::uint32_t count = replicas_of(coefficients);
-    std::vector<StateBuffer> buffers = replica_buffers(kRule, count);
-    buffers.push_back({kWeights, StateBuffer::Start::ones, count});
-    return buffers;
-  }
 
   void step(ParameterRange range, std::span<float> parameters, RuleState& state,
             std::span<const Contribution> contributions,
@@ -59,7 +52,7 @@ class Gossip final : public UpdateRule {
     const float push = coefficient(coefficients, kPush);
     const float by_changes = coefficient(coefficients, kByChanges);
     const float by_delta = coefficient(coefficients, kByDelta);
-    const float* delta = contributions[0].delta.data() + range.first;
+    const float* delta = contributions[0].delta.data();
     float* own = trained_replica(kRule, state, coefficients) + range.first;
     float* peer = met_replica(state, coefficients) + range.first;
     float* w = parameters.data() + range.first;
@@ -80,22 +73,22 @@ class Gossip final : public UpdateRule {
                        const Coefficients& coefficients) const override {
     const float pull = coefficient(coefficients, kPull);
     const float push = coefficient(coefficients, kPush);
-    float* own = trained_replica(kRule, state, coefficients);
-    float* peer = met_replica(state, coefficients);
+    float* own = trained_replica(kRule, state, coefficients) + range.first;
+    float* peer = met_replica(state, coefficients) + range.first;
     const Contribution& result = contributions[0];
     const std::uint32_t count = replicas_of(coefficients);
     std::vector<const float*> all;
     for (std::uint32_t r = 0; r < count; ++r) {
-      all.push_back(replica(kRule, state, r));
+      all.push_back(replica(kRule, state, r) + range.first);
     }
     const float reciprocal = 1.0F / static_cast<float>(count);
-    for (std::size_t i = range.first; i < range.first + range.count; ++i) {
+    for (std::size_t i = 0; i < range.count; ++i) {
       const float u = result.base[i] + result.delta[i];
       own[i] = fma(pull, peer[i] - u, u);
       peer[i] = fma(push, u - peer[i], peer[i]);
       ChainSum sum;
       for (const float* one : all) sum.push(one[i]);
-      parameters[i] = sum.total() * reciprocal;
+      parameters[range.first + i] = sum.total() * reciprocal;
     }
   }
 
@@ -109,6 +102,13 @@ class Gossip final : public UpdateRule {
   }
 
  private:
+  std::vector<StateBuffer> own_state_buffers(
+      const Coefficients& coefficients) const override {
+    const std::uint32_t count = replicas_of(coefficients);
+    std::vector<StateBuffer> buffers = replica_buffers(kRule, count);
+    buffers.push_back({kWeights, StateBuffer::Start::ones, count});
+    return buffers;
+  }
   static float* met_replica(RuleState& state,
                             const Coefficients& coefficients) {
     coefficient(coefficients, kPeer);

@@ -14,8 +14,8 @@ float bounded_rate(float rate, std::uint64_t staleness) {
 
 void mix(ParameterRange range, std::span<float> parameters,
          const Contribution& result, float weight) {
-  const float* base = result.base.data() + range.first;
-  const float* delta = result.delta.data() + range.first;
+  const float* base = result.base.data();
+  const float* delta = result.delta.data();
   float* w = parameters.data() + range.first;
   for_each_element(range.count, [=](std::size_t i) {
     w[i] = fma(weight, (base[i] + delta[i]) - w[i], w[i]);
@@ -38,7 +38,7 @@ void MixRule::step_statistics(ParameterRange range, std::span<float> parameters,
 
 void follow(ParameterRange range, std::span<float> parameters,
             const Contribution& result, float rate) {
-  const float* delta = result.delta.data() + range.first;
+  const float* delta = result.delta.data();
   float* w = parameters.data() + range.first;
   for_each_element(range.count,
                    [=](std::size_t i) { w[i] = fma(rate, delta[i], w[i]); });

@@ -1,6 +1,7 @@
 #include "validator/update_rules/rule_settings.h"
 
 #include <cmath>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,9 @@
 
 namespace quorate {
 namespace {
+
+constexpr const char* kAverage = "average";
+constexpr const char* kSnapshotCodec = "snapshots";
 
 [[noreturn]] void refuse(const std::string& rule, const std::string& found) {
   throw Error(ErrorKind::usage,
@@ -27,7 +31,7 @@ std::string text_of(const std::variant<double, std::string>& value) {
 }  // namespace
 
 RuleSettings::RuleSettings(std::string_view rule, const std::string& json)
-    : rule_(rule) {
+    : rule_(rule), known_{kAverage, kSnapshotCodec} {
   if (json.empty()) return;
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (!parsed.is_object()) {
@@ -59,6 +63,19 @@ void RuleSettings::expect_text(const std::string& key, std::string_view text,
   if (is_text(key, text) || !values_.contains(key)) return;
   refuse(rule_, fmt::format("setting \"{}\" is {}: expected {}", key,
                             text_of(values_.at(key)), expected));
+}
+
+std::string_view RuleSettings::choice(
+    const std::string& key, std::string_view otherwise,
+    std::span<const std::string_view> choices) {
+  known_.insert(key);
+  const auto found = values_.find(key);
+  if (found == values_.end()) return otherwise;
+  for (std::string_view choice : choices) {
+    if (is_text(key, choice)) return choice;
+  }
+  refuse(rule_, fmt::format("setting \"{}\" is {}: expected one of: {}", key,
+                            text_of(found->second), fmt::join(choices, ", ")));
 }
 
 float RuleSettings::number(const std::string& key, float otherwise,
@@ -94,6 +111,29 @@ void RuleSettings::expect_no_others() const {
     refuse(rule_, fmt::format("setting \"{}\" is unknown; it has: {}", key,
                               fmt::join(known_, ", ")));
   }
+}
+
+float published_average(std::string_view rule, const std::string& json,
+                        float otherwise) {
+  return RuleSettings(rule, json)
+      .number(
+          kAverage, otherwise, [](float c) { return c >= 0.0F && c < 1.0F; },
+          "a number from 0 (versions are published as they are) to below 1");
+}
+
+Codec snapshot_codec(std::string_view rule, const std::string& json,
+                     bool in_rounds) {
+  const std::vector<std::string_view> choices = codec_names();
+  const Codec codec =
+      codec_called(RuleSettings(rule, json)
+                       .choice(kSnapshotCodec, name_of(Codec::fp32), choices))
+          .value();
+  if (codec == Codec::fp32 || in_rounds) return codec;
+  refuse(std::string(rule),
+         fmt::format("setting \"{}\" is \"{}\": only rules in rounds can have "
+                     "that: with the others a host is always several versions "
+                     "behind, and the changes would be more than the snapshot",
+                     kSnapshotCodec, name_of(codec)));
 }
 
 float step_rate(RuleSettings& values, float otherwise) {

@@ -6,9 +6,12 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+
+#include "workunits/codec.h"
 
 namespace quorate {
 
@@ -23,6 +26,10 @@ class RuleSettings {
   // Throws usage, saying `expected`, if the setting is there and another text.
   void expect_text(const std::string& key, std::string_view text,
                    std::string_view expected);
+  // The setting, or `otherwise` if it is not there. Throws usage unless it is
+  // one of `choices`.
+  std::string_view choice(const std::string& key, std::string_view otherwise,
+                          std::span<const std::string_view> choices);
   // The setting rounded to binary32, or `otherwise` if it is not there. Throws
   // usage unless it is a number that `fits`; the message says `expected`.
   float number(const std::string& key, float otherwise,
@@ -40,6 +47,17 @@ class RuleSettings {
   std::map<std::string, std::variant<double, std::string>> values_;
   std::set<std::string> known_;
 };
+
+// "average" in [0, 1), of every rule: what the published average keeps with
+// each version. Throws usage for anything else.
+float published_average(std::string_view rule, const std::string& json,
+                        float otherwise);
+
+// "snapshots", the name of a codec, of every rule in rounds; fp32: versions are
+// not rounded. Throws usage for anything else, and for another codec with a
+// rule that is not in rounds.
+Codec snapshot_codec(std::string_view rule, const std::string& json,
+                     bool in_rounds);
 
 // Settings that several rules have.
 //

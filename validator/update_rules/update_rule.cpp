@@ -16,10 +16,14 @@
 #include "validator/update_rules/fedbuff.h"
 #include "validator/update_rules/gossip.h"
 #include "validator/update_rules/local_sgd.h"
+#include "validator/update_rules/rule_settings.h"
 #include "validator/update_rules/vc_asgd.h"
 
 namespace quorate {
 namespace {
+
+// Between the rule's name and the number of the replica.
+constexpr std::string_view kReplicaMark = ".x.";
 
 struct KnownRule {
   std::string_view name;
@@ -74,14 +78,30 @@ Coefficients UpdateRule::coefficients(const Arrival& arrival) const {
   check(arrival.epoch >= 1, "epochs of update rules count from 1");
   check(arrival.base_version <= arrival.version, "a result of a later version");
   Coefficients decided = own_coefficients(arrival);
-  decided.try_emplace(kOneMinusC, 1.0F - ema_keep());
+  decided.try_emplace(kOneMinusC, 1.0F - average());
+  if (snapshots_ != Codec::fp32) {
+    decided.emplace(kSnapshots, static_cast<float>(snapshots_));
+  }
   return decided;
+}
+
+std::vector<StateBuffer> UpdateRule::state_buffers(
+    const Coefficients& coefficients) const {
+  std::vector<StateBuffer> buffers = own_state_buffers(coefficients);
+  if (snapshots_of(coefficients) != Codec::fp32) {
+    buffers.push_back({kUnrounded, StateBuffer::Start::model});
+  }
+  return buffers;
 }
 
 std::unique_ptr<UpdateRule> make_update_rule(std::string_view name,
                                              const std::string& settings) {
   for (const KnownRule& rule : kRules) {
-    if (rule.name == name) return rule.make(settings);
+    if (rule.name != name) continue;
+    std::unique_ptr<UpdateRule> made = rule.make(settings);
+    made->set_average(published_average(name, settings, made->average()));
+    made->set_snapshots(snapshot_codec(name, settings, made->in_rounds()));
+    return made;
   }
   throw Error(ErrorKind::usage,
               fmt::format("update rule \"{}\": unknown; choose one of: {}",
@@ -95,7 +115,11 @@ std::vector<std::string> update_rule_names() {
 }
 
 std::string replica_buffer(std::string_view rule, std::uint32_t replica) {
-  return fmt::format("{}.x.{}", rule, replica);
+  return fmt::format("{}{}{}", rule, kReplicaMark, replica);
+}
+
+bool is_replica_buffer(std::string_view name) {
+  return name.find(kReplicaMark) != std::string_view::npos;
 }
 
 std::uint32_t replicas_of(const Coefficients& coefficients) {
@@ -109,6 +133,14 @@ std::optional<std::uint32_t> replica_of(const Coefficients& coefficients) {
 
 std::optional<std::uint32_t> peer_of(const Coefficients& coefficients) {
   return index_of(coefficients, kPeer);
+}
+
+Codec snapshots_of(const Coefficients& coefficients) {
+  const auto found = coefficients.find(kSnapshots);
+  if (found == coefficients.end()) return Codec::fp32;
+  return static_cast<Codec>(
+      whole(kSnapshots, found->second, 1,
+            static_cast<std::uint32_t>(codec_names().size())));
 }
 
 float coefficient(const Coefficients& coefficients, const char* name) {

@@ -15,11 +15,12 @@
 #include <string_view>
 #include <vector>
 
+#include "workunits/codec.h"
 #include "workunits/ledger.h"
 
 namespace quorate {
 
-// One validated update, as many elements as the model has parameters.
+// What one validated update has for a range of parameters: as many elements.
 struct Contribution {
   // The parameters that the unit started from. One-by-one rules only: no rule
   // that collects a round asks for them.
@@ -68,6 +69,11 @@ struct ParameterRange {
 
 // Of every rule: 1 - c, the weight of a new version in the published average.
 inline constexpr const char* kOneMinusC = "one_minus_c";
+// Of rules in rounds whose versions are rounded: the codec, as a number.
+inline constexpr const char* kSnapshots = "snapshots";
+// Where they keep the version before it was rounded: what the next one is made
+// of.
+inline constexpr const char* kUnrounded = "snapshots.unrounded";
 // Of rules with replicas: how many there are, and which one a result trained.
 inline constexpr const char* kReplicas = "replicas";
 inline constexpr const char* kReplica = "replica";
@@ -85,6 +91,10 @@ class UpdateRule {
   // Whether a result's share may wait in the state for later ones: then a
   // version is also made of no result (one that was left out).
   virtual bool collects() const { return false; }
+  // Of such a rule: whether the step of those that wait comes with the result
+  // that makes the version after this one. Nothing else may make that version:
+  // the step would not be made, and the next would be of twice as many.
+  virtual bool is_step_due(std::uint64_t /*version*/) const { return false; }
   // Local steps that every unit must have; 0: any number.
   virtual std::uint32_t local_steps() const { return 0; }
   // Models that are trained side by side, kept in its state as
@@ -93,13 +103,17 @@ class UpdateRule {
   // Whether the local optimiser must be without momentum.
   virtual bool is_without_momentum() const { return false; }
   // What its state needs for a step with these coefficients, whose names are
-  // the same with any settings.
-  virtual std::vector<StateBuffer> state_buffers(const Coefficients&) const {
-    return {};
-  }
+  // the same with any settings. Throws corrupt for what cannot be.
+  std::vector<StateBuffer> state_buffers(const Coefficients&) const;
 
-  // c of the published average: 0.9 per result, 0.8 per round.
-  float ema_keep() const { return in_rounds() ? 0.8F : 0.9F; }
+  // c of the published average: setting "average" of every rule, in [0, 1); at
+  // 0 the versions themselves are published.
+  float average() const { return average_.value_or(usual_average()); }
+  void set_average(float keep) { average_ = keep; }
+  // How versions are rounded, so that hosts fetch changes instead of whole
+  // snapshots: setting "snapshots" of rules in rounds.
+  Codec snapshots() const { return snapshots_; }
+  void set_snapshots(Codec codec) { snapshots_ = codec; }
 
   // Decided once per result and recorded in its ledger entry; step() and the
   // average use the recorded values. All results of a round have the same.
@@ -109,8 +123,8 @@ class UpdateRule {
   // exactly the buffers of state_buffers()) into the next version's. Element by
   // element: disjoint ranges may run on different threads, and blocks of any
   // size give the same bits.
-  // contributions: one, or those of a complete round in order of unit index;
-  // none only for a rule that collects.
+  // contributions: of this range. One, or those of a complete round in order of
+  // unit index; none only for a rule that collects.
   // Throws corrupt, before any change, if a coefficient is missing.
   virtual void step(ParameterRange range, std::span<float> parameters,
                     RuleState& state,
@@ -129,8 +143,17 @@ class UpdateRule {
   virtual void step_scalars(RuleState&, const Coefficients&) const {}
 
  private:
-  // May have kOneMinusC, if it is not 1 - ema_keep().
+  // May have kOneMinusC, if it is not 1 - average().
   virtual Coefficients own_coefficients(const Arrival& arrival) const = 0;
+  virtual std::vector<StateBuffer> own_state_buffers(
+      const Coefficients&) const {
+    return {};
+  }
+  // Results one by one have more noise to average than steps of several.
+  virtual float usual_average() const { return in_rounds() ? 0.8F : 0.9F; }
+
+  std::optional<float> average_;
+  Codec snapshots_ = Codec::fp32;
 };
 
 // The rule called `name`. settings: a JSON object, or empty for the defaults.
@@ -142,6 +165,8 @@ std::vector<std::string> update_rule_names();
 
 // Where a rule keeps replica r; a name that starts with the rule's own.
 std::string replica_buffer(std::string_view rule, std::uint32_t replica);
+// Whether a buffer's name is one that replica_buffer() gives, of any rule.
+bool is_replica_buffer(std::string_view name);
 // How many replicas a rule with these coefficients has. Throws corrupt for what
 // cannot be, as the next two do.
 std::uint32_t replicas_of(const Coefficients& coefficients);
@@ -149,6 +174,10 @@ std::uint32_t replicas_of(const Coefficients& coefficients);
 // its rule has none.
 std::optional<std::uint32_t> replica_of(const Coefficients& coefficients);
 std::optional<std::uint32_t> peer_of(const Coefficients& coefficients);
+
+// How versions are rounded; fp32: not at all. Throws corrupt for what cannot
+// be.
+Codec snapshots_of(const Coefficients& coefficients);
 
 // Throws corrupt, naming it, if there is none.
 float coefficient(const Coefficients& coefficients, const char* name);

@@ -10,23 +10,19 @@
 
 namespace quorate {
 
-void MemoryStore::append_ledger(RunKey run,
-                                std::span<const LedgerRecord> records) {
+void MemoryStore::append_ledger(RunKey run, const LedgerEntry& entry,
+                                const LedgerRecord& record) {
   UndoLog& undo = changing();
   MemoryRun& row = run_of(run);
-  const std::string ledger = fmt::format("store in memory: run {}", run);
-  for (const LedgerRecord& record : records) {
-    const std::uint64_t next =
-        row.ledger.empty() ? 0 : row.ledger.back().seq + 1;
-    const LedgerEntry entry = next_entry(record, next, ledger);
-    if (const auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
-      take_in(about->result);
-      share(*about, run);
-    }
-    undo.append(row.ledger, record);
-    if (record.kind == "run" || record.kind == "snapshot") {
-      undo.set(row.last_snapshot, record);
-    }
+  expect_next(entry, record, row.ledger.empty() ? 0 : row.ledger.back().seq + 1,
+              [&] { return fmt::format("store in memory: run {}", run); });
+  if (const auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
+    take_in(about->result);
+    share(*about, run);
+  }
+  undo.append(row.ledger, record);
+  if (record.kind == "run" || record.kind == "snapshot") {
+    undo.set(row.last_snapshot, record);
   }
 }
 

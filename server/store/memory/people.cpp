@@ -1,4 +1,4 @@
-// The store in memory: users and their hosts.
+// The store in memory: users and their hosts, and other projects.
 #include <cstring>
 
 #include "server/store/memory/memory_store.h"
@@ -146,6 +146,47 @@ std::vector<BoincHost> MemoryStore::boinc_hosts() {
   hosts_.each([&](const MemoryHost& host) {
     if (host.boinc) all.push_back(*host.boinc);
   });
+  return all;
+}
+
+PeerId MemoryStore::insert_peer(const Peer& peer) {
+  UndoLog& undo = changing();
+  run_of(peer.run);
+  Peer row = peer;
+  undo.set(last_peer_, last_peer_ + 1);
+  row.id = last_peer_;
+  undo.put(peers_, row.id, row);
+  return row.id;
+}
+
+void MemoryStore::update_peer(const Peer& peer) {
+  UndoLog& undo = changing();
+  if (!peers_.contains(peer.id)) refuse("there is no peer {}", peer.id);
+  run_of(peer.run);
+  undo.put(peers_, peer.id, peer);
+}
+
+void MemoryStore::remove_peer(PeerId id) {
+  changing().erase(peers_, id);
+}
+
+std::vector<Peer> MemoryStore::peers() {
+  std::vector<Peer> all;
+  for (const auto& [id, peer] : peers_) all.push_back(peer);
+  return all;
+}
+
+void MemoryStore::replace_allowed_peer(const AllowedPeer& peer) {
+  changing().put(allowed_peers_, peer.fingerprint, peer);
+}
+
+void MemoryStore::remove_allowed_peer(const std::string& fingerprint) {
+  changing().erase(allowed_peers_, fingerprint);
+}
+
+std::vector<AllowedPeer> MemoryStore::allowed_peers() {
+  std::vector<AllowedPeer> all;
+  for (const auto& [fingerprint, peer] : allowed_peers_) all.push_back(peer);
   return all;
 }
 

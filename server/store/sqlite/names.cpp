@@ -32,6 +32,7 @@ class SqliteNames final : public StoreNames {
 
   void names(const std::function<void(const ObjectName&)>& see) override {
     name_ledger(see);
+    name_peers(see);
     name_payloads(see);
     name_live_units(see);
     name_later_bases(see);
@@ -89,6 +90,23 @@ class SqliteNames final : public StoreNames {
         show(NameKind::snapshot, at.parameters);
         show(NameKind::snapshot, at.published);
         show(NameKind::snapshot, at.rule_state);
+      }
+    }
+  }
+
+  // A replay needs the models of peers, and who said that they were.
+  void name_peers(const See& see) {
+    Query query =
+        connection_.query("SELECT run, line FROM ledger WHERE kind = 'peer'");
+    while (query.next()) {
+      ObjectName name;
+      get(query, name.run);
+      name.kind = NameKind::snapshot;
+      const LedgerEntry entry = parse_entry(query.text());
+      const auto& mixed = std::get<PeerMixed>(entry.body);
+      for (const Hash& hash : {mixed.parameters, mixed.offer}) {
+        name.hash = hash;
+        see(name);
       }
     }
   }

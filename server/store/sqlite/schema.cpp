@@ -381,12 +381,35 @@ constexpr const char* kCodecs = R"sql(
 ALTER TABLE runs ADD COLUMN codec INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Other projects, and what of their models is in ours.
+constexpr const char* kPeers = R"sql(
+CREATE TABLE peers (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run INTEGER NOT NULL REFERENCES runs,
+  url TEXT NOT NULL,
+  fingerprint TEXT NOT NULL,
+  peer_run TEXT NOT NULL,
+  every REAL NOT NULL,
+  weight REAL NOT NULL,
+  mixed INTEGER NOT NULL,
+  last_version INTEGER NOT NULL,
+  last_parameters BLOB NOT NULL,
+  last_time INTEGER NOT NULL
+) STRICT;
+CREATE TABLE allowed_peers (
+  fingerprint TEXT PRIMARY KEY,
+  name TEXT NOT NULL,
+  since INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX ledger_peers ON ledger (run, seq) WHERE kind = 'peer';
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
-constexpr std::array kSteps = {kFirstSchema,  kHostShares,    kSealedTasks,
-                               kOptimizers,   kMicroBatches,  kTrust,
-                               kLateUnits,    kRetention,     kBoinc,
-                               kRecentCredit, kShardProgress, kCodecs};
+constexpr std::array kSteps = {
+    kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
+    kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
+    kShardProgress, kCodecs,     kPeers};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

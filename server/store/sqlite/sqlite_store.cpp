@@ -165,6 +165,39 @@ std::vector<BoincHost> SqliteStore::boinc_hosts() {
   return select<BoincHost>(reading(), "ORDER BY host");
 }
 
+PeerId SqliteStore::insert_peer(const Peer& peer) {
+  return insert(changing(), peer);
+}
+
+void SqliteStore::update_peer(const Peer& peer) {
+  update(changing(), peer, peer.id);
+}
+
+void SqliteStore::remove_peer(PeerId id) {
+  Query query = changing().query("DELETE FROM peers WHERE id = ?");
+  query.bind(id);
+  query.run();
+}
+
+std::vector<Peer> SqliteStore::peers() {
+  return select<Peer>(reading(), "ORDER BY id");
+}
+
+void SqliteStore::replace_allowed_peer(const AllowedPeer& peer) {
+  replace(changing(), peer);
+}
+
+void SqliteStore::remove_allowed_peer(const std::string& fingerprint) {
+  Query query =
+      changing().query("DELETE FROM allowed_peers WHERE fingerprint = ?");
+  query.bind(fingerprint);
+  query.run();
+}
+
+std::vector<AllowedPeer> SqliteStore::allowed_peers() {
+  return select<AllowedPeer>(reading(), "ORDER BY fingerprint");
+}
+
 std::vector<DeviceRecord> SqliteStore::device_records() {
   return select<DeviceRecord>(reading(), "ORDER BY host, device");
 }
@@ -319,22 +352,18 @@ std::vector<Result> SqliteStore::rejected_results(RunKey run,
                         run, page.before_id, limit_of(page.limit));
 }
 
-void SqliteStore::append_ledger(RunKey run,
-                                std::span<const LedgerRecord> records) {
+void SqliteStore::append_ledger(RunKey run, const LedgerEntry& entry,
+                                const LedgerRecord& record) {
   SqliteConnection& connection = changing();
-  std::optional<LedgerRecord> last = last_record(run);
-  std::uint64_t next = last ? last->seq + 1 : 0;
-  const std::string ledger =
-      fmt::format("store {}: run {}", connection.path().string(), run);
-  for (const LedgerRecord& record : records) {
-    LedgerEntry entry = next_entry(record, next, ledger);
-    LedgerRow row{run, record, 0};
-    if (auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
-      row.result = about->result;
-    }
-    insert(connection, row);
-    ++next;
+  const std::optional<LedgerRecord> last = last_record(run);
+  expect_next(entry, record, last ? last->seq + 1 : 0, [&] {
+    return fmt::format("store {}: run {}", connection.path().string(), run);
+  });
+  LedgerRow row{run, record, 0};
+  if (auto* about = std::get_if<ResultAssimilated>(&entry.body)) {
+    row.result = about->result;
   }
+  insert(connection, row);
 }
 
 std::vector<LedgerRecord> SqliteStore::ledger(RunKey run,

@@ -39,6 +39,14 @@ class SqliteStore final : public Store {
   void replace_boinc_hosts(std::span<const BoincHost> hosts) override;
   std::vector<BoincHost> boinc_hosts() override;
 
+  PeerId insert_peer(const Peer& peer) override;
+  void update_peer(const Peer& peer) override;
+  void remove_peer(PeerId id) override;
+  std::vector<Peer> peers() override;
+  void replace_allowed_peer(const AllowedPeer& peer) override;
+  void remove_allowed_peer(const std::string& fingerprint) override;
+  std::vector<AllowedPeer> allowed_peers() override;
+
   RunKey insert_run(const Run& run, const RunCursor& cursor) override;
   void update_run(const Run& run) override;
   void update_cursor(RunKey run, const RunCursor& cursor) override;
@@ -71,8 +79,8 @@ class SqliteStore final : public Store {
   std::vector<Result> results(RunKey run, const Page& page) override;
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
 
-  void append_ledger(RunKey run,
-                     std::span<const LedgerRecord> records) override;
+  void append_ledger(RunKey run, const LedgerEntry& entry,
+                     const LedgerRecord& record) override;
   std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
                                    std::uint64_t limit) override;
   std::optional<LedgerRecord> last_record(RunKey run) override;

@@ -121,6 +121,36 @@ struct Table<BoincHost> {
 };
 
 template <>
+struct Table<Peer> {
+  static constexpr std::string_view kName = "peers";
+  static PeerId& id(Peer& row) { return row.id; }
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("run", row.run);
+    column("url", row.url);
+    column("fingerprint", row.fingerprint);
+    column("peer_run", row.peer_run);
+    column("every", row.every);
+    column("weight", row.weight);
+    column("mixed", row.mixed);
+    column("last_version", row.last_version);
+    column("last_parameters", row.last_parameters);
+    column("last_time", row.last_time);
+  }
+};
+
+template <>
+struct Table<AllowedPeer> {
+  static constexpr std::string_view kName = "allowed_peers";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("fingerprint", row.fingerprint);
+    column("name", row.name);
+    column("since", row.since);
+  }
+};
+
+template <>
 struct Table<HostShare> {
   static constexpr std::string_view kName = "host_shares";
   template <class Row, class Column>

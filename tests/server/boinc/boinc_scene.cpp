@@ -53,6 +53,7 @@ Scene::Scene(std::uint32_t quorum, std::uint32_t shards)
                 {"model", "mlp:3"},
                 {"batch", 8},
                 {"local_steps", 4},
+                {"rule", "vc-asgd"},
                 {"quorum", quorum}});
   });
   Router routes;

@@ -39,7 +39,8 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
        "unit_sigma": 0.3, "on": "8 h", "off": "16 h", "keeps_work": false},
       {"door": "boinc", "workers": 4, "queue": 0, "gflops": 3,
        "down_mbps": 50, "up_mbps": 10, "latency": 0.2, "joins_over": "2 h",
-       "preempted": 0.05, "replaced_after": "5 min", "fails": 0.01,
+       "preempted": 0.05, "replaced_after": "5 min",
+       "replaced_when_missed": true, "fails": 0.01,
        "falsifies": {"share": 0.2, "how": "lazy"}, "price_per_hour": 0.05,
        "hosts_per_user": 10}]})",
                                            "s.json");
@@ -81,6 +82,7 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
   CHECK(others.joins_over == Seconds(7200));
   CHECK(others.preempted == 0.05);
   CHECK(others.replaced_after == Seconds(300));
+  CHECK(others.replaced_when_missed);
   CHECK(others.fails == 0.01);
   CHECK(others.falsehood == Falsehood::lazy);
   CHECK(others.falsifies == 0.2);

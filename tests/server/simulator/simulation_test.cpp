@@ -33,7 +33,11 @@ json scenario_with(json hosts, json others = json::object()) {
   json scenario = {{"gradients", "none"},
                    {"seed", 3},
                    {"stop", {{"after", "2 h"}}},
-                   {"run", {{"batch", 10}, {"local_steps", 10}, {"quorum", 1}}},
+                   {"run",
+                    {{"rule", "vc-asgd"},
+                     {"batch", 10},
+                     {"local_steps", 10},
+                     {"quorum", 1}}},
                    {"server", {{"trust_spot_check", 0}, {"house_workers", 0}}},
                    {"hosts", {std::move(hosts)}}};
   scenario.merge_patch(others);
@@ -130,6 +134,24 @@ TEST_CASE("units of machines that are lost go to others") {
   const double expected = 20 * 7200 / (60 + 0.25 * (30 + 300));
   CHECK(std::abs(summary["results_assimilated"].get<double>() / expected - 1) <
         0.1);
+}
+
+// Atre et al., "Distributed Deep Learning Using Volunteer Computing-Like
+// Paradigm": a unit that is lost costs its slot the time-out.
+TEST_CASE("a machine that is replaced when it is missed costs the lease") {
+  const double hosts_count = 20, lease = 150, share = 0.2;
+  json hosts = hosts_of(20);
+  hosts.merge_patch({{"door", "boinc"},
+                     {"queue", 0},
+                     {"preempted", share},
+                     {"replaced_when_missed", true}});
+  const json summary =
+      simulate(scenario_with(hosts, {{"stop", {{"after", "6 h"}}},
+                                     {"server", {{"boinc_lease", lease}}}}));
+  const double lost = share / (1 - share);
+  const double expected = hosts_count * 21'600 / (60 + lost * lease);
+  CHECK(std::abs(summary["results_assimilated"].get<double>() / expected - 1) <
+        0.05);
 }
 
 TEST_CASE("liars are found where hosts are compared") {

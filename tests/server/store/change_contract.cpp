@@ -35,7 +35,7 @@ struct Scene {
 
   void append(std::size_t from, std::size_t count) {
     const std::vector<LedgerRecord> all = chain(entries);
-    store.append_ledger(run, std::span(all).subspan(from, count));
+    append_records(store, run, std::span(all).subspan(from, count));
   }
 
   // A row of each of the simpler kinds.
@@ -268,7 +268,7 @@ void counts_shares(Store& store) {
       std::get<ResultAssimilated>(entries.at(n).body).result =
           results.back().id;
     }
-    store.append_ledger(run, chain(entries));
+    append_records(store, run, chain(entries));
   });
   CHECK(same(store.shares_of(host), {HostShare{run, 2, 1, 2}}));
   CHECK(store.shares_of(host + 1).empty());

@@ -28,7 +28,7 @@ struct Life {
 
   void append() {
     std::vector<LedgerRecord> all = test::chain(entries);
-    store->append_ledger(run, std::span(all).last(1));
+    test::append_records(*store, run, std::span(all).last(1));
   }
 
   // A unit with a sealed task and a result in progress.

@@ -119,4 +119,68 @@ void keeps_boinc_hosts(Store& store) {
   CHECK(found[1].rpc_seqno == 7);
 }
 
+void keeps_peers(Store& store) {
+  CHECK(store.peers().empty());
+  Peer one;
+  PeerId first = 0;
+  change(store, [&] {
+    one.run = add_run(store, 1);
+    one.url = "https://b.example";
+    one.fingerprint = "00ff";
+    one.peer_run = "theirs";
+    one.every = 1.5;
+    one.weight = 0.25F;
+    first = store.insert_peer(one);
+    one.id = store.insert_peer(one);
+    one.mixed = 3;
+    one.last_version = 12;
+    one.last_parameters = filled<Hash>(7);
+    one.last_time = 99;
+    store.update_peer(one);
+  });
+  const std::vector<Peer> found = store.peers();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].id == first);
+  CHECK(found[0].mixed == 0);
+  CHECK(found[1].id == one.id);
+  CHECK(found[1].run == one.run);
+  CHECK(found[1].url == one.url);
+  CHECK(found[1].fingerprint == one.fingerprint);
+  CHECK(found[1].peer_run == one.peer_run);
+  CHECK(found[1].every == one.every);
+  CHECK(found[1].weight == one.weight);
+  CHECK(found[1].mixed == 3);
+  CHECK(found[1].last_version == 12);
+  CHECK(found[1].last_parameters == one.last_parameters);
+  CHECK(found[1].last_time == 99);
+  change(store, [&] {
+    store.remove_peer(one.id);
+    store.remove_peer(one.id);
+  });
+  CHECK(store.peers().size() == 1);
+  // Its number is nobody else's afterwards.
+  change(store, [&] { CHECK(store.insert_peer(one) > one.id); });
+  check_refused(store, [&] {
+    one.run = 77;
+    store.insert_peer(one);
+  });
+  CHECK(store.peers().size() == 2);
+}
+
+void keeps_allowed_peers(Store& store) {
+  CHECK(store.allowed_peers().empty());
+  change(store, [&] {
+    store.replace_allowed_peer({"bb", "two", 2});
+    store.replace_allowed_peer({"aa", "", 1});
+    store.replace_allowed_peer({"bb", "renamed", 3});
+  });
+  const std::vector<AllowedPeer> found = store.allowed_peers();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].fingerprint == "aa");
+  CHECK(found[1].name == "renamed");
+  CHECK(found[1].since == 3);
+  change(store, [&] { store.remove_allowed_peer("aa"); });
+  CHECK(store.allowed_peers().size() == 1);
+}
+
 }  // namespace quorate::test

@@ -21,6 +21,8 @@ namespace quorate {
 namespace {
 
 // The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutPeers =
+    "DROP TABLE peers; DROP TABLE allowed_peers; DROP INDEX ledger_peers";
 constexpr const char* kWithoutCodecs = "ALTER TABLE runs DROP COLUMN codec";
 constexpr const char* kWithoutShardProgress =
     "DROP TABLE shard_progress; "
@@ -156,13 +158,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 12);
-  before[kVersionOffset + 2] = 1;  // version 268
+  REQUIRE(before.at(kVersionOffset + 3) == 13);
+  before[kVersionOffset + 2] = 1;  // version 269
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("268") != std::string::npos);
+  CHECK(std::string(error.what()).find("269") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -187,7 +189,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
       auto& entry = std::get<ResultAssimilated>(entries.at(n).body);
       entry.result = test::add_result(*store, result).id;
     }
-    store->append_ledger(run, test::chain(entries));
+    test::append_records(*store, run, test::chain(entries));
     store->commit();
   }
   auto check_shares = [&] {
@@ -205,6 +207,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutPeers);
     first.execute(kWithoutCodecs);
     first.execute(kWithoutShardProgress);
     first.execute(kWithoutRecentCredit);
@@ -249,6 +252,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
     older.execute(kWithoutRecentCredit);
@@ -274,6 +278,7 @@ TEST_CASE("the updates of an older store's runs are whole values") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute("PRAGMA user_version = 11");
   }
@@ -302,6 +307,7 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
     older.execute(fmt::format(

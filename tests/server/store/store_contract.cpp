@@ -438,6 +438,8 @@ constexpr std::array kCases{
     ContractCase{"keeps device records", keeps_device_records},
     ContractCase{"keeps BOINC accounts", keeps_boinc_accounts},
     ContractCase{"keeps BOINC hosts", keeps_boinc_hosts},
+    ContractCase{"keeps peers", keeps_peers},
+    ContractCase{"keeps allowed peers", keeps_allowed_peers},
     ContractCase{"finds units by what vouches for them",
                  finds_units_by_what_vouches_for_them},
     ContractCase{"keeps runs and their cursors", keeps_runs_and_their_cursors},

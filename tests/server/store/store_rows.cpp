@@ -5,6 +5,7 @@
 #include "tests/support/samples.h"
 
 namespace quorate::test {
+
 namespace {
 
 // Needs all 64 bits: beyond what a signed column holds as a number.
@@ -28,6 +29,13 @@ std::tuple<const Bytes&, const Signature&> parts(const SignedHeader& header) {
 }
 
 }  // namespace
+
+void append_records(Store& store, RunKey run,
+                    std::span<const LedgerRecord> records) {
+  for (const LedgerRecord& record : records) {
+    store.append_ledger(run, parse_entry(record.line), record);
+  }
+}
 
 User sample_user(std::uint8_t n) {
   return {.key = filled<PublicKey>(n),

@@ -2,6 +2,7 @@
 // and the steps that tests of a store share.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -10,6 +11,10 @@
 #include "server/store/store.h"
 
 namespace quorate::test {
+
+// Their entries are what their lines say.
+void append_records(Store& store, RunKey run,
+                    std::span<const LedgerRecord> records);
 
 // n: rows of different n differ in every field but ids and references.
 User sample_user(std::uint8_t n);

@@ -1,4 +1,4 @@
-#include "client/curl_transfer.h"
+#include "protocol/transfer/curl_transfer.h"
 
 #include <charconv>
 #include <exception>
@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace quorate::client {
+namespace quorate {
 namespace {
 
 constexpr std::size_t kMostCollected = 1 << 20;
@@ -174,7 +174,7 @@ class CurlTransfer final : public Transfer {
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_TCP_KEEPALIVE, 1L);
-    set(CURLOPT_USERAGENT, "quorate-client");
+    set(CURLOPT_USERAGENT, options_.user_agent.c_str());
     set(CURLOPT_HEADERFUNCTION, &on_header);
     set(CURLOPT_HEADERDATA, &exchange);
     set(CURLOPT_WRITEFUNCTION, &on_body);
@@ -188,9 +188,11 @@ class CurlTransfer final : public Transfer {
 
   void set_deadlines(const HttpRequest& request) {
     set(CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
-    if (request.timeout.count() > 0) {
+    const bool is_limited = request.timeout.count() > 0;
+    if (is_limited) {
       set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count() * 1e3));
-    } else {
+    }
+    if (!is_limited || request.sink) {
       set(CURLOPT_LOW_SPEED_LIMIT, kLowSpeedBytes);
       set(CURLOPT_LOW_SPEED_TIME, kLowSpeedSeconds);
     }
@@ -239,6 +241,9 @@ class CurlTransfer final : public Transfer {
     }
     if (request.method == HttpMethod::get && request.from > 0) {
       headers.add(fmt::format("Range: bytes={}-", request.from));
+    }
+    if (!request.known_etag.empty()) {
+      headers.add("If-None-Match: " + request.known_etag);
     }
     if (request.total && !request.body.empty()) {
       headers.add(fmt::format("Content-Range: bytes {}-{}/{}", request.from,
@@ -331,4 +336,4 @@ std::unique_ptr<Transfer> make_curl_transfer(const CurlOptions& options) {
   return std::make_unique<CurlTransfer>(options);
 }
 
-}  // namespace quorate::client
+}  // namespace quorate

@@ -1,5 +1,6 @@
-// The seam to the network: one HTTP request, one reply. What requests mean is
-// in project_api and object_transfer. The shipped one is curl_transfer.
+// The seam to the network of those who ask a server: one HTTP request, one
+// reply. Clients ask their projects, and servers their peers. The shipped one
+// is curl_transfer.
 #pragma once
 
 #include <atomic>
@@ -13,10 +14,10 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 
-namespace quorate::client {
+namespace quorate {
 
-// Limits that the connections of an agent keep, also for what is under way, and
-// what they have moved. Shared by several threads.
+// Limits that the connections of one program keep, also for what is under way,
+// and what they have moved. Shared by several threads.
 struct Network {
   std::atomic<std::uint64_t> down_limit{0};  // bytes a second; 0: none
   std::atomic<std::uint64_t> up_limit{0};
@@ -43,6 +44,9 @@ struct HttpRequest {
   // GET: bytes from here on. PUT: where the body stands in a file of `total`.
   std::uint64_t from = 0;
   std::optional<std::uint64_t> total;
+  // GET: with its quotes. The reply is 304 if the content is still that one;
+  // empty: unknown.
+  std::string known_etag;
   // Takes the body of a reply with status 200 or 206, piece by piece; what it
   // throws ends the request and leaves send(). Without it, and for every other
   // status, the body is collected, up to 1 MiB.
@@ -64,4 +68,4 @@ class Transfer {
 
 using TransferFactory = std::function<std::unique_ptr<Transfer>()>;
 
-}  // namespace quorate::client
+}  // namespace quorate

@@ -6,7 +6,7 @@
 
 #include "workunits/sealed.h"
 
-namespace quorate::client {
+namespace quorate {
 
 struct ProjectAddress {
   std::string url;          // "https://host:port", without a last slash
@@ -23,4 +23,4 @@ ProjectAddress parse_project_address(std::string_view text);
 // True if `fingerprint` is a beginning of the project's id.
 bool matches(std::string_view fingerprint, const ProjectId& project);
 
-}  // namespace quorate::client
+}  // namespace quorate

@@ -1,13 +1,14 @@
 // Transfer over libcurl: kept connections, TLS with a pinned key, deadlines,
-// prompt abandoning. The only user of libcurl.
+// prompt abandoning.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "client/transfer.h"
+#include "protocol/transfer/transfer.h"
 
-namespace quorate::client {
+namespace quorate {
 
 // Whom to believe to be the server of an https URL.
 enum class TlsTrust {
@@ -23,8 +24,11 @@ struct CurlOptions {
   TlsTrust trust = TlsTrust::authorities;
   std::string pin;             // "sha256//..." if pinned
   Network* network = nullptr;  // to be obeyed and counted in; outlives all
+  std::string user_agent = "quorate-client";
 };
 
 std::unique_ptr<Transfer> make_curl_transfer(const CurlOptions& options);
+using TransferMaker =
+    std::function<std::unique_ptr<Transfer>(const CurlOptions&)>;
 
-}  // namespace quorate::client
+}  // namespace quorate

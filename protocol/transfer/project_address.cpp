@@ -1,4 +1,4 @@
-#include "client/project_address.h"
+#include "protocol/transfer/project_address.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace quorate::client {
+namespace quorate {
 namespace {
 
 // What a server prints: 128 bits. Keys with a shorter beginning in common can
@@ -113,4 +113,4 @@ bool matches(std::string_view fingerprint, const ProjectId& project) {
   return project.hex().compare(0, fingerprint.size(), fingerprint) == 0;
 }
 
-}  // namespace quorate::client
+}  // namespace quorate

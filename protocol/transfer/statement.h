@@ -1,0 +1,25 @@
+// The first thing that is asked of a project: who are you?
+#pragma once
+
+#include <stop_token>
+
+#include "protocol/native/messages.h"
+#include "protocol/transfer/curl_transfer.h"
+
+namespace quorate {
+
+// The sealed project statement, unchecked. Throws what send() throws, and what
+// throw_refusal() does.
+Bytes fetch_statement(Transfer& transfer, const std::stop_token& stop = {});
+
+// Reads a sealed project statement. Throws corrupt unless it is sealed by the
+// key that it names. Whoever wrote it may have made that key: compare
+// project_id_of(key) with one that is known from elsewhere.
+protocol::ProjectStatement open_statement(ByteView sealed);
+
+// How to reach the server that the statement is of: its pinned key if it has
+// one.
+CurlOptions curl_options(const std::string& url,
+                         const protocol::ProjectStatement& statement);
+
+}  // namespace quorate

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The study of update rules (bench/scenarios), on a tiny network and the
+built-in glyphs: constants are chosen on the tuning part and taken by the table
+of rules, a cell is simulated once, and one that was cut off again."""
+
+import contextlib
+import io
+import os
+import pathlib
+import sys
+import types
+
+from project import expect, expect_words, run
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "bench/scenarios"))
+
+GLYPHS = {"metric": "accuracy", "evaluations": {"tuning": 4, "test": 4},
+          "run": {"dataset": "glyphs", "model": "mlp:16", "batch": 10,
+                  "local_steps": 10}}
+
+
+def study_of(stage, only):
+    """The study's modules, and what its tables are asked for."""
+    os.environ["QUORATE_BIN"] = str(stage.bin)
+    import rules
+    import simulations
+    import tables
+    import tuning
+    simulations.BIN = stage.bin
+    simulations.NETWORKS["glyphs"] = GLYPHS
+    simulations.FILES["glyphs"] = lambda folder, part: [
+        "--samples", 400, "--test-samples", 100 if part == "test" else 50]
+    rules.CONSTANTS = stage.folder / "constants.json"
+    rules.CLIENTS["glyphs"] = [{"lr": 1e-6}, {"lr": 0.1}]
+    rules.LONG_CLIENTS["glyphs"] = rules.CLIENTS["glyphs"]
+    tuning.AFTER["glyphs"] = {1: 12, 4: 12}
+    tables.AFTER["glyphs"] = {1: 12, 4: 12, 8: 6}
+    tables.TARGETS["glyphs"] = (0.05, 1.1)
+    study = types.SimpleNamespace(
+        simulations=simulations.Simulations(stage.folder / "study", 2),
+        network="glyphs", slots=None, seeds=1, only=only,
+        wants=lambda label: label in only)
+    return rules, tables.TABLES, study
+
+
+def printed(table, study):
+    with contextlib.redirect_stdout(io.StringIO()) as text, \
+            contextlib.redirect_stderr(io.StringIO()):
+        table(study)
+    return text.getvalue()
+
+
+def test_tables(stage):
+    rules, tables, study = study_of(stage, ["serial plain", "local-sgd"])
+    tried = printed(tables["tune"], study)
+    expect_words(tried, "| 1 | serial plain |", "| 4 | local-sgd |",
+                 "lr 1e-06:")
+    for label, slots in (("serial plain", 1), ("local-sgd", 4)):
+        lr = rules.tuned("glyphs", label, slots)["lr"]
+        expect(lr == 0.1, f"{label}: the better learning rate: {tried}")
+    expect(rules.tuned("glyphs", "local-sgd", 8)["lr"] == 0.1, "8 take 4's")
+    expect(rules.tuned("glyphs", "local-sgd", 3) == {}, "fewer have none")
+
+    shown = printed(tables["rules"], study)
+    lines = shown.splitlines()
+    expect([line.split("|")[1].strip() for line in lines[2:5]] ==
+           ["1", "4", "8"], shown)
+    expect_words(lines[2], "(1.0) | - |")
+
+    cells = study.simulations.out / "cells"
+    before = {path: path.stat().st_mtime_ns for path in cells.glob("*/*")}
+    cut = next(path for path in cells.glob("glyphs-test-local-sgd-8-*")
+               if path.is_dir())
+    unfinished = cut.with_name(cut.name + ".unfinished")
+    cut.rename(unfinished)
+    expect(printed(tables["rules"], study) == shown, "the same table")
+    expect(not unfinished.exists() and cut.is_dir(), "simulated anew")
+    for path, time in before.items():
+        expect(path.parent == cut or path.stat().st_mtime_ns == time,
+               f"{path}: simulated twice")
+    return f"{len(list(cells.glob('*.json')))} cells"
+
+
+if __name__ == "__main__":
+    run(__doc__, test_tables)

@@ -1,0 +1,77 @@
+// One line of JSON, keys sorted, no white space: what is read is written anew
+// and compared, as of ledger entries.
+#include "workunits/model_offer.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workunits/json_fields.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kFormat = "quorate model offer v1";
+constexpr JsonLimits kLimits{kMaxOfferBytes, 26};
+constexpr std::size_t kMaxName = 256;
+
+std::string text_of(const ModelOffer& offer) {
+  return dump_json({{"format", kFormat},
+                    {"key", offer.key.hex()},
+                    {"run", offer.run.hex()},
+                    {"name", offer.name},
+                    {"model", json::parse(to_json(offer.model))},
+                    {"arithmetic", offer.arithmetic},
+                    {"version", offer.version},
+                    {"parameters", offer.parameters.hex()},
+                    {"entry", offer.entry},
+                    {"record", offer.record.hex()}});
+}
+
+ModelOffer read_offer(ByteView payload, std::string_view what) {
+  const std::string_view text = as_text(payload);
+  const json parsed = parse_json(text, kLimits, what);
+  const JsonFields fields(parsed, what);
+  if (fields.text("format", 64) != kFormat) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected format \"{}\"", what, kFormat));
+  }
+  ModelOffer offer;
+  offer.key = fields.fixed_bytes<PublicKey>("key");
+  offer.run = fields.fixed_bytes<RunId>("run");
+  offer.name = fields.text("name", kMaxName);
+  offer.model = model_from_json(dump_json(fields.at("model")));
+  offer.arithmetic = fields.integer32("arithmetic");
+  offer.version = fields.integer("version");
+  offer.parameters = fields.fixed_bytes<Hash>("parameters");
+  offer.entry = fields.integer("entry");
+  offer.record = fields.fixed_bytes<Hash>("record");
+  if (text_of(offer) != text) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: is not written as we write offers", what));
+  }
+  return offer;
+}
+
+}  // namespace
+
+Bytes seal_offer(ModelOffer offer, const PrivateKey& key) {
+  offer.key = key.public_key();
+  return seal(as_bytes(text_of(offer)), SealKind::model_offer,
+              project_id_of(offer.key), key);
+}
+
+ModelOffer open_offer(ByteView sealed, std::string_view what) {
+  if (sealed.size() <= kSealBytes ||
+      sealed.size() > kMaxOfferBytes + kSealBytes) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: {} bytes are no offer", what, sealed.size()));
+  }
+  ModelOffer offer = read_offer(sealed.first(sealed.size() - kSealBytes), what);
+  open_sealed(sealed, SealKind::model_offer, project_id_of(offer.key),
+              offer.key, what);
+  return offer;
+}
+
+}  // namespace quorate
