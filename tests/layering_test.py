@@ -7,7 +7,9 @@ every C++ file of the repository:
   - a third-party header may be included only by the layers in THIRD_PARTY;
   - the arrows in use form no cycle, and product code never includes tests;
   - a file has at most 500 lines, a header 200, or its first comment says why
-    it is "longer".
+    it is "longer";
+  - no two files define types of the same name in the same namespace: the
+    linker would take functions of one for those of the other.
 Usage: layering_test.py [ROOT]; exit code 1 with one line per violation.
 """
 
@@ -87,6 +89,8 @@ SYSTEM = re.compile(
     r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs|elf)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+NAMESPACE = re.compile(r"namespace ([\w:]*) ?\{$")
+TYPE = re.compile(r"(?:struct|class|enum class|enum) (\w+)\b(?!::)[^;]*$")
 SOURCES = {".h", ".cpp", ".cu", ".cl"}
 MOST_LINES = {".h": 200}
 MOST_LINES_DEFAULT = 500
@@ -168,6 +172,31 @@ def include_violations(path, text, arrows):
             yield found
 
 
+def types_of(text):
+    """Types that a file defines at the scope of a namespace that has a name, as
+    (namespace, name); clang-format puts all of them at the start of a line."""
+    spaces = []
+    for line in text.splitlines():
+        if space := NAMESPACE.match(line):
+            spaces.append(space[1])
+        elif line.startswith("}  // namespace"):
+            spaces.pop()
+        elif (defined := TYPE.match(line)) and "" not in spaces:
+            yield "::".join(spaces), defined[1]
+
+
+def twice_violations(files):
+    """Product code alone: a test's types meet those of its program only."""
+    first = {}
+    for path, text in files.items():
+        if is_outside(path) or not path.endswith((".h", ".cpp")):
+            continue
+        for key in types_of(text):
+            if first.setdefault(key, path) != path:
+                yield (f"{path}: defines {'::'.join(key)}, as {first[key]} "
+                       f"does: rename one")
+
+
 def cycle_violations(arrows):
     """Removes layers that include nothing that is left, until none is."""
     left = set(arrows)
@@ -189,6 +218,7 @@ def violations(files):
         found += size_violations(path, text)
         found += include_violations(path, text, arrows)
     found += cycle_violations(arrows)
+    found += twice_violations(files)
     return sorted(found)
 
 
@@ -227,6 +257,11 @@ def check_the_checker():
     for path, (text, expected) in planted.items():
         found = violations({path: text})
         assert len(found) == 1 and expected in found[0], (path, found)
+    one = "namespace quorate {\nstruct Twice {\n};\n}  // namespace quorate\n"
+    own = "namespace {\nstruct Twice {\n};\n}  // namespace\n"
+    assert not violations({"base/a.h": one, "base/b.cpp": own, "base/c.cpp": own})
+    found = violations({"base/a.h": one, "server/b.h": one})
+    assert len(found) == 1 and "rename one" in found[0], found
     cycle = {("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")}
     assert len(list(cycle_violations(cycle))) == 3
     assert not list(cycle_violations({("a", "b"), ("b", "c"), ("a", "c")}))

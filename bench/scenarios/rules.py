@@ -51,6 +51,10 @@ ONE_BY_ONE = {
     "delayed-nesterov 5 steps": {
         "rule": "delayed-nesterov", "local_steps": 5,
         "rule_settings": {"delay": "slots", "gamma": 0.7, "beta": 0.5}},
+    # DyLU: a unit takes as long on every host, 25 steps on a usual one.
+    "delayed-nesterov auto": {
+        "rule": "delayed-nesterov", "local_steps": "auto",
+        "rule_settings": {"delay": "slots", "gamma": 0.7, "beta": 0.5}},
     "easgd": {"rule": "easgd", "rule_settings": {"replicas": "slots"}},
     "eamsgd": {"rule": "eamsgd", "rule_settings": {"replicas": "slots"}},
     "gossip pull": {"rule": "gossip", "rule_settings": {"replicas": "slots"}},
@@ -112,9 +116,11 @@ def with_settings(run, settings):
 def steps_of(run, slots=8):
     """Local steps of a unit of a usual host; auto: see server/work_generator."""
     steps = run.get("local_steps", 25)
-    if steps == "auto":
-        return 5 if slots < 32 else 2
-    return steps
+    if steps != "auto":
+        return steps
+    if "round_share" not in run:
+        return 25
+    return 5 if slots < 32 else 2
 
 
 def clients(network, label):

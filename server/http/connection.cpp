@@ -31,10 +31,10 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
 
 Connection::Connection(IoThread& thread, const Listener& listener,
-                       FileDescriptor socket, Peer peer)
+                       FileDescriptor socket, Remote remote)
     : thread_(thread),
       listener_(listener),
-      peer_(std::move(peer)),
+      remote_(std::move(remote)),
       socket_(thread.io(), socket.get()),
       transport_(socket.release(), listener.tls.get(), thread.shared().traffic),
       rate_(limits().min_bytes_per_second, limits().rate_window) {
@@ -63,7 +63,7 @@ void Connection::run() {
     }
   } catch (const std::exception& error) {
     log_error("http_connection_failed",
-              {{"client", peer_.address}, {"error", error.what()}});
+              {{"client", remote_.address}, {"error", error.what()}});
     close();
   }
 }
@@ -149,9 +149,9 @@ void Connection::start_request(std::size_t head_size) {
     }
     request.path = std::move(target->path);
     request.query = std::move(target->query);
-    request.remote_address = peer_.is_proxy
-                                 ? forwarded_address(request, peer_.address)
-                                 : peer_.address;
+    request.remote_address = remote_.is_proxy
+                                 ? forwarded_address(request, remote_.address)
+                                 : remote_.address;
     keep_alive_ = parser_->wants_keep_alive();
     RouteMatch match = listener_.router.match(request.method, target->segments,
                                               request.path_values);

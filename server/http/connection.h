@@ -27,7 +27,7 @@ class IoThread;
 struct HttpLimits;
 struct Listener;
 
-struct Peer {
+struct Remote {
   std::string address;
   bool is_proxy = false;  // whose X-Forwarded-For is believed
   Admission::Ticket ticket;
@@ -40,7 +40,7 @@ struct Peer {
 class Connection final : private BodyReceiver {
  public:
   Connection(IoThread& thread, const Listener& listener, FileDescriptor socket,
-             Peer peer);
+             Remote remote);
   ~Connection() override;
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -100,7 +100,7 @@ class Connection final : private BodyReceiver {
 
   IoThread& thread_;
   const Listener& listener_;
-  Peer peer_;
+  Remote remote_;
   Descriptor socket_;
   Transport transport_;
   State state_ = State::handshake;

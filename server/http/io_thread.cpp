@@ -138,7 +138,7 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   try {
     auto connection = std::make_unique<Connection>(
         *this, listener, std::move(socket),
-        Peer{std::move(client), is_proxy, std::move(*ticket)});
+        Remote{std::move(client), is_proxy, std::move(*ticket)});
     Connection& started = *connection;
     connections_.emplace(&started, std::move(connection));
     started.start();

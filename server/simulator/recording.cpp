@@ -31,7 +31,7 @@ std::string moments_csv(const Recording& recording) {
 
 std::string scores_csv(const Recording& recording) {
   std::string text = fmt::format("{},loss,accuracy\n", kHeader);
-  for (const Score& score : recording.scores) {
+  for (const PublishedScore& score : recording.scores) {
     text += fmt::format("{},{:.9g},{:.9g}\n", row(score.moment), score.loss,
                         score.accuracy);
   }

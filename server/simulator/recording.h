@@ -23,7 +23,7 @@ struct Moment {
 };
 
 // A published version, and what it was worth.
-struct Score {
+struct PublishedScore {
   Moment moment;  // when it was published
   double loss = 0;
   double accuracy = 0;
@@ -31,7 +31,7 @@ struct Score {
 
 struct Recording {
   std::vector<Moment> moments;
-  std::vector<Score> scores;
+  std::vector<PublishedScore> scores;
 };
 
 // With one header line; times in seconds, bytes and costs since the start.

@@ -26,7 +26,7 @@ json target_of(Simulation& simulation) {
 
 double best_accuracy(const Recording& recording) {
   double best = 0;
-  for (const Score& score : recording.scores) {
+  for (const PublishedScore& score : recording.scores) {
     best = std::max(best, score.accuracy);
   }
   return best;

@@ -29,7 +29,7 @@ json rows(const Recording& recording) {
     timeline.push_back(row(moment));
   }
   json versions = json::array();
-  for (const Score& score : recording.scores) {
+  for (const PublishedScore& score : recording.scores) {
     versions.push_back(row(score.moment));
     versions.back()["loss"] = score.loss;
     versions.back()["accuracy"] = score.accuracy;

@@ -257,7 +257,7 @@ bool Simulation::has_reached_target() const {
          recording_.scores.back().accuracy >= *scenario_.target_accuracy;
 }
 
-std::optional<Score> Simulation::target() const {
+std::optional<PublishedScore> Simulation::target() const {
   if (!has_reached_target()) return std::nullopt;
   return recording_.scores.back();
 }

@@ -37,7 +37,7 @@ class Simulation {
   Moment moment();
   const TrainingRun& run() { return state().runs.begin()->second; }
   // When the target accuracy was reached, if it was.
-  std::optional<Score> target() const;
+  std::optional<PublishedScore> target() const;
   const SimulatedProject& project() const { return *project_; }
 
  private:
