@@ -23,6 +23,7 @@ SHORT_CLIENTS = {
     "gpt": [*CLIENTS["gpt"], {"lr": 0.008}],
 }
 WITHOUT_MOMENTUM = {"easgd", "sync"}
+DEFAULT = "default"
 
 SERIAL = {
     "serial plain": {"rule": "vc-asgd", "local_steps": 200,
@@ -70,9 +71,12 @@ ROUNDS = {
     "diloco": {"rule": "diloco", "round_share": 0.6},
     "diloco 5 steps": {"rule": "diloco", "round_share": 0.6, "local_steps": 5},
     "diloco 2 steps": {"rule": "diloco", "round_share": 0.6, "local_steps": 2},
-    # As a new run is: 5 steps of a usual host, more or fewer of others.
+    # 5 steps of a usual host, more or fewer of others.
     "diloco auto": {"rule": "diloco", "round_share": 0.6,
                     "local_steps": "auto"},
+    # A new run as it is without options, with its rounded versions: the program
+    # says all that is not here.
+    DEFAULT: {"local_steps": "auto", "codec": "int4"},
 }
 RULES = {**ONE_BY_ONE, **ROUNDS}
 
@@ -118,13 +122,15 @@ def steps_of(run, slots=8):
     steps = run.get("local_steps", 25)
     if steps != "auto":
         return steps
-    if "round_share" not in run:
+    if run.get("rule") in {one["rule"] for one in ONE_BY_ONE.values()}:
         return 25
     return 5 if slots < 32 else 2
 
 
 def clients(network, label):
     """What is tried for a rule, by the length of its units."""
+    if label == DEFAULT:
+        return [{}]
     steps = steps_of({**SERIAL, **RULES}[label])
     some = (LONG_CLIENTS if steps > 25 else
             SHORT_CLIENTS if steps < 25 else CLIENTS)[network]

@@ -3,7 +3,7 @@
 import statistics
 import sys
 
-from rules import RULES, SERIAL, steps_of, tuned
+from rules import DEFAULT, RULES, SERIAL, steps_of, tuned
 from simulations import NETWORKS, Cell, final, reached
 from tuning import tune_table
 
@@ -231,6 +231,9 @@ def crossover_table(study):
             some[0][-1].samples)
 
 
+FAILING = ("diloco 5 steps", "diloco auto", DEFAULT, "diloco", "vc-asgd")
+
+
 def failures_table(study):
     """What machines that are lost cost, on hosts with speeds 1 to 6: units of
     time to a metric without losses, with 30 % of the machines lost in a unit of
@@ -239,7 +242,7 @@ def failures_table(study):
     targets = TARGETS[network]
     asked = []
     for slots in study.slots or (8, 32):
-        for label in ("diloco 5 steps", "diloco auto", "diloco", "vc-asgd"):
+        for label in FAILING:
             if not study.wants(label):
                 continue
             run = constants_of(label, slots)
