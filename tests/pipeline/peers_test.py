@@ -10,8 +10,8 @@ who is not allowed, and what is spoilt, is refused while the training goes on.
 import random
 import re
 
-from project import RUN, Project, Server, Volunteer, expect, expect_words, \
-    run, wait_for
+from project import RUN, Project, Server, TlsServer, Volunteer, expect, \
+    expect_words, run, wait_for
 from proxy import Proxy
 
 KILLS = 2
@@ -72,12 +72,12 @@ def check_ledger(project):
 
 def two_servers(stage):
     """Both mix, one in rounds, one result by result; one is killed now and
-    then; both ledgers replay."""
+    then, the other has a certificate of its own; both ledgers replay."""
     moments = random.Random(stage.seed)
     north = make_project(stage, "north", 3, dataset_seed=1)
     south = make_project(stage, "south", 3, rule="diloco", dataset_seed=2)
     servers = {north: Server(north, name="north-server").start(),
-               south: Server(south, name="south-server").start()}
+               south: TlsServer(south, name="south-server").start()}
     north.order("peers", "allow", fingerprint(south), "--name", "south")
     south.order("peers", "allow", fingerprint(north), "--name", "north")
     added = add_peer(north, servers[south].address())

@@ -18,6 +18,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -163,12 +164,15 @@ class Server(Process):
         wait_for("server: an answer to /healthz", answers, 30, 0.02)
         return self
 
+    def connection(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+
     def get(self, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, 5)
+        connection = self.connection()
         try:
             connection.request("GET", path)
             return connection.getresponse().read()
-        except http.client.HTTPException as error:
+        except (http.client.HTTPException, ssl.SSLError) as error:
             raise OSError(str(error)) from error
         finally:
             connection.close()
@@ -178,6 +182,18 @@ class Server(Process):
         # It answers a moment before it says so.
         return wait_for("server: what volunteers have to type", lambda: (
             re.search(r"attach (\S+#\S+)", self.text())), 5)[1]
+
+
+class TlsServer(Server):
+    def __init__(self, project, *arguments, **settings):
+        super().__init__(project, "--tls", *arguments, **settings)
+
+    def connection(self):
+        anyone = ssl.create_default_context()
+        anyone.check_hostname = False
+        anyone.verify_mode = ssl.CERT_NONE
+        return http.client.HTTPSConnection("127.0.0.1", self.port, timeout=5,
+                                           context=anyone)
 
 
 class Volunteer(Process):

@@ -2,31 +2,12 @@
 """TLS as operators have it: the project's own certificate, certificate files,
 a renewed certificate, and a key that volunteers have not pinned."""
 
-import http.client
 import shutil
-import ssl
 import subprocess
 
-from project import Project, Server, Skip, Volunteer, expect, run, wait_for
+from project import Project, Skip, TlsServer, Volunteer, expect, run, wait_for
 
-
-class TlsServer(Server):
-    def __init__(self, project, port=None):
-        super().__init__(project, "--tls", "--house-workers", "0", port=port)
-
-    def get(self, path):
-        anyone = ssl.create_default_context()
-        anyone.check_hostname = False
-        anyone.verify_mode = ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", self.port,
-                                                 timeout=5, context=anyone)
-        try:
-            connection.request("GET", path)
-            return connection.getresponse().read()
-        except (http.client.HTTPException, ssl.SSLError) as error:
-            raise OSError(str(error)) from error
-        finally:
-            connection.close()
+ALONE = ("--house-workers", "0")
 
 
 def certificate(folder, name, key):
@@ -66,7 +47,7 @@ def test_tls(stage):
     project.add_glyphs(20480)
     project.create_run("--dataset", "glyphs", "--model", "mlp:16", "--quorum",
                        1, "--local-steps", 2, "--epochs", 100)
-    server = TlsServer(project).start()
+    server = TlsServer(project, *ALONE).start()
     expect(server.address().startswith("https://"), server.text())
     first = Volunteer(stage, "ada").attach(server).start()
     new_result(first)
@@ -75,12 +56,12 @@ def test_tls(stage):
 
     key = new_key(stage.folder, "host")
     use_files(project, certificate(stage.folder, "old", key), key)
-    server = TlsServer(project, server.port).start()
+    server = TlsServer(project, *ALONE, port=server.port).start()
     second = Volunteer(stage, "bob").attach(server).start()
     new_result(second)
     server.stop()
     use_files(project, certificate(stage.folder, "renewed", key), key)
-    server = TlsServer(project, server.port).start()
+    server = TlsServer(project, *ALONE, port=server.port).start()
     new_result(second)
 
     # Whoever joined under another key is told, and sends nothing.
