@@ -22,7 +22,7 @@ SHORT_CLIENTS = {
     "lenet": [*CLIENTS["lenet"], {"lr": 0.4, "momentum": 0}],
     "gpt": [*CLIENTS["gpt"], {"lr": 0.008}],
 }
-WITHOUT_MOMENTUM = {"easgd", "sync"}
+WITHOUT_MOMENTUM = {"easgd", "sync"}  # and without AdamW's averages
 DEFAULT = "default"
 
 SERIAL = {
@@ -131,6 +131,9 @@ def clients(network, label):
     """What is tried for a rule, by the length of its units."""
     if label == DEFAULT:
         return [{}]
+    if network == "gpt" and label in WITHOUT_MOMENTUM:
+        return [{"optimizer": "sgd", "momentum": 0, "lr": lr}
+                for lr in (0.3, 1.0)]
     steps = steps_of({**SERIAL, **RULES}[label])
     some = (LONG_CLIENTS if steps > 25 else
             SHORT_CLIENTS if steps < 25 else CLIENTS)[network]

@@ -9,7 +9,7 @@ from tuning import tune_table
 
 # Units of time that a simulation lasts, by number of slots.
 AFTER = {"lenet": {1: 120, 8: 24, 32: 10, 128: 5},
-         "gpt": {1: 120, 8: 24, 32: 8, 128: 4}}
+         "gpt": {1: 120, 8: 24, 32: 16, 128: 6}}
 TARGETS = {"lenet": (0.75, 0.80, 0.83, 0.85, 0.86),
            "gpt": (2.4, 2.2, 2.1, 2.0, 1.9)}
 COUNTED = 1  # the target until which samples and bytes are counted
