@@ -7,6 +7,7 @@
 
 #include "protocol/native/messages.h"
 #include "server/http/server.h"
+#include "tests/server/new_project.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temporary_folder.h"
 
@@ -19,7 +20,9 @@ using test::RawResponse;
 // A project that answers over HTTP. One a minute is twelve at once.
 class Door {
  public:
-  Door() : project_(create(), settings(), Roles{}, [](const std::string&) {}) {
+  Door()
+      : project_(test::new_project(folder_ / "project"), settings(), Roles{},
+                 [](const std::string&) {}) {
     Router routes;
     door_.add_routes(routes);
     port_ = http_.listen({}, std::move(routes));
@@ -54,13 +57,8 @@ class Door {
   }
 
  private:
-  fs::path create() {
-    create_project({folder_ / "project"}, "Test", "");
-    return folder_ / "project";
-  }
   static ServerSettings settings() {
-    ServerSettings settings;
-    settings.house_workers = 0;
+    ServerSettings settings = test::without_house_workers();
     settings.new_accounts_per_minute = 1;
     settings.new_hosts_per_minute = 1;
     return settings;

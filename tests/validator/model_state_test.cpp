@@ -4,19 +4,11 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "tests/validator/bits.h"
 #include "tests/validator/entries.h"
 
 namespace quorate {
 namespace {
-
-using Floats = std::vector<float>;
-using Bits = std::vector<std::uint32_t>;
-
-Bits bits_of(const Floats& values) {
-  Bits out;
-  for (const float value : values) out.push_back(bits(value));
-  return out;
-}
 
 const Floats kDelta = {0.01F, 0.02F, -0.7F, 1e-9F};
 const Floats kInitial = {0.1F, -0.2F, 0.3F, 1e-3F};

@@ -1,20 +1,10 @@
 // Replays of runs that took models of peers.
 #include <doctest/doctest.h>
 
-#include "synthetic_run.h"
+#include "tests/validator/forged.h"
 
 namespace quorate {
 namespace {
-
-template <class Body>
-Body& body(SyntheticRun& run, std::size_t entry) {
-  return std::get<Body>(run.entries.at(entry).body);
-}
-
-void check_finding(const std::string& found, const char* expected) {
-  CAPTURE(found);
-  CHECK(found.find(expected) != std::string::npos);
-}
 
 TEST_CASE("a run that takes models of a peer replays and verifies") {
   SyntheticRun run = run_with_peers();

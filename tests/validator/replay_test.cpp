@@ -6,8 +6,8 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "synthetic_run.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/validator/forged.h"
 
 namespace quorate {
 namespace {
@@ -31,16 +31,6 @@ SyntheticRun mixed_run() {
   run.publish();                   // 18
   run.end();                       // 19
   return run;
-}
-
-template <class Body>
-Body& body(SyntheticRun& run, std::size_t entry) {
-  return std::get<Body>(run.entries.at(entry).body);
-}
-
-void check_finding(const std::string& found, const char* expected) {
-  CAPTURE(found);
-  CHECK(found.find(expected) != std::string::npos);
 }
 
 TEST_CASE("a replay rebuilds the model bit for bit") {

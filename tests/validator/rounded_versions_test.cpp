@@ -3,21 +3,13 @@
 
 #include "base/arithmetic.h"
 #include "tests/support/samples.h"
+#include "tests/validator/bits.h"
 #include "tests/validator/entries.h"
 #include "validator/model_state.h"
 #include "workunits/snapshot_delta.h"
 
 namespace quorate {
 namespace {
-
-using Floats = std::vector<float>;
-using Bits = std::vector<std::uint32_t>;
-
-Bits bits_of(const Floats& values) {
-  Bits out;
-  for (const float value : values) out.push_back(bits(value));
-  return out;
-}
 
 TEST_CASE("rounded versions follow the unrounded ones by deltas") {
   const ModelSpec model = test::sample_codec_task(Codec::int4).model;

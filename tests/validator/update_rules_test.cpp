@@ -8,19 +8,11 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/validator/bits.h"
 #include "validator/update_rules/update_rule.h"
 
 namespace quorate {
 namespace {
-
-using Bits = std::vector<std::uint32_t>;
-using Floats = std::vector<float>;
-
-Bits bits_of(const Floats& values) {
-  Bits out;
-  for (const float value : values) out.push_back(bits(value));
-  return out;
-}
 
 const Floats kParameters = {0.1F, -0.2F, 0.3F, 1e-3F};
 const Floats kBase = {0.15F, -0.25F, 0.3F, 2e-3F};

@@ -5,6 +5,7 @@
 
 #include "server/boinc/names.h"
 #include "server/http/server.h"
+#include "tests/server/new_project.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
@@ -19,7 +20,10 @@ using test::RawResponse;
 // is in the store, its snapshot was lost. Of app files there is "worker_1".
 class Door {
  public:
-  Door() : project_(create(), settings(), Roles{}, [](const std::string&) {}) {
+  Door()
+      : project_(test::new_project(folder_ / "project"),
+                 test::without_house_workers(), Roles{},
+                 [](const std::string&) {}) {
     ProjectState& state = project_.state();
     TrainingTask task = test::sample_task();
     task.shard = state.objects.put(as_bytes("the samples"));
@@ -64,15 +68,6 @@ class Door {
   }
 
  private:
-  fs::path create() {
-    create_project({folder_ / "project"}, "Test", "");
-    return folder_ / "project";
-  }
-  static ServerSettings settings() {
-    ServerSettings settings;
-    settings.house_workers = 0;
-    return settings;
-  }
   static void store(ProjectState& state, const Bytes& sealed) {
     Run run;
     run.name = "r";

@@ -11,6 +11,7 @@
 #include "server/http/server.h"
 #include "server/native_door.h"
 #include "server/peers/peer_client.h"
+#include "tests/server/new_project.h"
 #include "tests/server/project_fixture.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/samples.h"
@@ -25,7 +26,9 @@ using nlohmann::json;
 class Served {
  public:
   Served()
-      : project_(create(), settings(), Roles{}, [](const std::string&) {}) {
+      : project_(test::new_project(folder_ / "project"),
+                 test::without_house_workers(), Roles{},
+                 [](const std::string&) {}) {
     Router routes;
     native_.add_routes(routes);
     door_.add_routes(routes);
@@ -57,15 +60,6 @@ class Served {
   std::uint16_t port() const { return port_; }
 
  private:
-  fs::path create() {
-    create_project({folder_ / "project"}, "Test", "");
-    return folder_ / "project";
-  }
-  static ServerSettings settings() {
-    ServerSettings settings;
-    settings.house_workers = 0;
-    return settings;
-  }
   void add_run() {
     const DatasetManifest data = test::tiny_dataset(project_.state().objects);
     write_file_durably(project_.folder().manifest(data.name),
