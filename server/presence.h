@@ -2,6 +2,7 @@
 // fallen silent since the last one, however many there are.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <list>
 #include <unordered_map>
@@ -21,21 +22,45 @@ class Presence {
   // Whether a host that is here could be sent work; at first it could.
   void set_available(HostId host, bool is_available);
 
-  // Whether it could be sent work and was heard of since then; all such hosts;
-  // and how many of all that are here could be sent work.
+  // Whether it could be sent work and was heard of since then; all such hosts.
   bool is_available(HostId host, Instant since) const;
   std::vector<HostId> available(Instant since) const;
-  std::size_t available_count() const { return available_; }
+
+  // Of hosts that could be sent work: those that were heard of for the last
+  // time since `recent`, between `quiet` and then, and before. Neither time is
+  // before that of an earlier call.
+  struct Counts {
+    std::size_t recent = 0;
+    std::size_t quiet = 0;
+    std::size_t silent = 0;
+
+    std::size_t all() const { return recent + quiet + silent; }
+  };
+  Counts count(Instant recent, Instant quiet);
 
  private:
+  // What the last count found: recent, quiet, and silent for even longer.
+  static constexpr std::size_t kTiers = 3;
   struct Entry {
     HostId host;
     Instant heard;
     bool is_available;
+    std::size_t tier;
   };
-  std::list<Entry> entries_;  // who was heard of last is last
-  std::unordered_map<HostId, std::list<Entry>::iterator> by_host_;
-  std::size_t available_ = 0;
+  using Entries = std::list<Entry>;  // who was heard of last is last
+
+  void move(Entries::iterator entry, std::size_t tier);
+  void let_age(std::size_t tier, Instant since);
+
+  std::array<Entries, kTiers> tiers_;
+  std::array<std::size_t, kTiers> available_{};
+  std::unordered_map<HostId, Entries::iterator> by_host_;
 };
+
+// Of hosts that were counted with `quiet` twice as long ago as `recent`.
+// Whoever goes is recent for a while yet: so many of them are gone as became
+// quiet in a time as long as that. If that is most of them it was something
+// else, such as a link to many: half are counted at the least.
+std::size_t hosts_at_work(const Presence::Counts& counts);
 
 }  // namespace quorate

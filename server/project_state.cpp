@@ -118,6 +118,14 @@ Seconds ProjectState::lease_of_door(const std::string& door) const {
   return door == kBoincDoor ? settings.boinc_lease : settings.lease;
 }
 
+// Who is here was heard of since: a native client's heartbeat is overdue then.
+Seconds ProjectState::patience_with_door(const std::string& door) const {
+  constexpr double kHeartbeats = 1.5;
+  const Seconds most = lease_of_door(door) / 2;
+  return door == kBoincDoor ? most
+                            : std::min(most, kHeartbeats * settings.heartbeat);
+}
+
 Seconds ProjectState::lease_of(const Host& host) const {
   return lease_of_door(host.door);
 }
@@ -170,16 +178,20 @@ std::vector<HostId> ProjectState::active_hosts() const {
   return active;
 }
 
-std::size_t ProjectState::count_active_hosts() {
-  std::size_t count = 0;
+ProjectState::HostCounts ProjectState::count_hosts() {
+  HostCounts counts;
   for (const char* door : kVolunteersDoors) {
     Presence& here = hosts.presence(door);
     for (HostId gone : here.take_silent(clock.now() - lease_of_door(door))) {
       leave_shards(gone);
     }
-    count += here.available_count();
+    const Seconds patience = patience_with_door(door);
+    const Presence::Counts found =
+        here.count(clock.now() - patience, clock.now() - 2 * patience);
+    counts.active += found.all();
+    counts.at_work += hosts_at_work(found);
   }
-  return count;
+  return counts;
 }
 
 bool ProjectState::is_anchor(HostId host) const {

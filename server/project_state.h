@@ -84,9 +84,15 @@ struct ProjectState {
   bool is_active(HostId host) const;
   // Volunteers' hosts that are, in order of id.
   std::vector<HostId> active_hosts() const;
-  // How many; quick with a million. Those that have fallen silent since the
+  // How many, quick with a million. Those whose leases have ended since the
   // last call are no longer at a shard.
-  std::size_t count_active_hosts();
+  struct HostCounts {
+    std::size_t active = 0;
+    // Of them: short rounds would wait for those that are gone long before
+    // their leases end.
+    std::size_t at_work = 0;
+  };
+  HostCounts count_hosts();
   // A proven host, or the house's: its results can vouch for others'.
   bool is_anchor(HostId host) const;
   // Of a result in progress, its host; of a reported one, the device that
@@ -112,6 +118,7 @@ struct ProjectState {
 
  private:
   Seconds lease_of_door(const std::string& door) const;
+  Seconds patience_with_door(const std::string& door) const;
   void leave_shards(HostId host);
 };
 

@@ -61,7 +61,7 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
 }  // namespace
 
 LiveUnit* UnitMaker::make(const UnitWish& wish) {
-  active_hosts_ = state_.count_active_hosts();
+  hosts_ = state_.count_hosts();
   usual_speed_.note(wish.host, wish.speed_flops);
   for (auto& [key, training] : state_.runs) {
     if (!may_make(training)) continue;
@@ -77,19 +77,19 @@ bool UnitMaker::may_make(TrainingRun& training) {
   }
   std::size_t open =
       state_.feeder.units_in(training.run.key, WorkunitState::open).size();
-  if (open >= most_open_units(active_hosts_)) return false;
+  if (open >= most_open_units(hosts_.active)) return false;
   if (training.rule->replicas() != 0) return free_replica(training).has_value();
   if (!training.rule->in_rounds()) return true;
   RunCursor& cursor = training.cursor;
   if (cursor.round_units == 0) {
-    cursor.round_units = units_of_round(training.run, active_hosts_);
+    cursor.round_units = units_of_round(training.run, hosts_.at_work);
   }
   return cursor.round_made < cursor.round_units;
 }
 
 Pace UnitMaker::pace_of(const TrainingRun& training,
                         const UnitWish& wish) const {
-  Pace pace{wish.speed_flops, usual_speed_.flops(), active_hosts_};
+  Pace pace{wish.speed_flops, usual_speed_.flops(), hosts_.at_work};
   pace.in_rounds = training.rule->in_rounds();
   if (state_.hosts.host(wish.host)->door == kBoincDoor) {
     // What a unit costs a stock client beside the computing: 1 to 2 s.

@@ -39,7 +39,7 @@ class UnitMaker {
                                      const TrainingRun& training) const;
 
   ProjectState& state_;
-  std::size_t active_hosts_ = 0;  // when a unit was last asked for
+  ProjectState::HostCounts hosts_;  // when a unit was last asked for
   UsualSpeed usual_speed_;
 };
 

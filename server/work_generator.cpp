@@ -122,9 +122,9 @@ std::optional<std::uint32_t> next_replica(const std::vector<bool>& is_busy,
   return std::nullopt;
 }
 
-std::uint32_t units_of_round(const Run& run, std::size_t active_hosts) {
+std::uint32_t units_of_round(const Run& run, std::size_t hosts) {
   if (run.round_units != 0) return run.round_units;
-  auto possible = static_cast<std::uint32_t>(active_hosts / run.quorum);
+  auto possible = static_cast<std::uint32_t>(hosts / run.quorum);
   return std::max(3U, possible);
 }
 

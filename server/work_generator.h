@@ -78,8 +78,8 @@ std::optional<std::uint32_t> next_replica(const std::vector<bool>& is_busy,
                                           std::uint64_t unit_index);
 
 // How many units the next round has: run.round_units, else
-// max(3, active hosts / replicas of a unit): a lone host may have workers.
-std::uint32_t units_of_round(const Run& run, std::size_t active_hosts);
+// max(3, hosts at work / replicas of a unit): a lone host may have workers.
+std::uint32_t units_of_round(const Run& run, std::size_t hosts);
 // Validated units that close a round of `units`: ceil(share * units).
 std::uint32_t units_that_close(double share, std::uint32_t units);
 
