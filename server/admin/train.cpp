@@ -129,7 +129,7 @@ void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments,
                       usual(std::string(name_of(kUsualSnapshots)))));
   forward_number(
       command, arguments, "--round-units", "round_units",
-      "Rules in rounds: units of a round; 0: as many as hosts are active" +
+      "Rules in rounds: units of a round; 0: as many as hosts are at work" +
           usual("0"));
   forward_number(
       command, arguments, "--round-share", "round_share",
