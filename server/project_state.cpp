@@ -118,12 +118,13 @@ Seconds ProjectState::lease_of_door(const std::string& door) const {
   return door == kBoincDoor ? settings.boinc_lease : settings.lease;
 }
 
-// Who is here was heard of since: a native client's heartbeat is overdue then.
+// Who is here was heard of since: a native client's heartbeat is overdue then. A
+// stock client owes none.
 Seconds ProjectState::patience_with_door(const std::string& door) const {
   constexpr double kHeartbeats = 1.5;
-  const Seconds most = lease_of_door(door) / 2;
-  return door == kBoincDoor ? most
-                            : std::min(most, kHeartbeats * settings.heartbeat);
+  const Seconds lease = lease_of_door(door);
+  return door == kBoincDoor ? lease / 2
+                            : std::min(lease, kHeartbeats * settings.heartbeat);
 }
 
 Seconds ProjectState::lease_of(const Host& host) const {
