@@ -118,8 +118,8 @@ Seconds ProjectState::lease_of_door(const std::string& door) const {
   return door == kBoincDoor ? settings.boinc_lease : settings.lease;
 }
 
-// Who is here was heard of since: a native client's heartbeat is overdue then. A
-// stock client owes none.
+// Who is here was heard of since: a native client's heartbeat is overdue then.
+// A stock client owes none.
 Seconds ProjectState::patience_with_door(const std::string& door) const {
   constexpr double kHeartbeats = 1.5;
   const Seconds lease = lease_of_door(door);

@@ -68,15 +68,20 @@ def test_deltas(stage):
     others = {task["shard"] for task in tasks} | {
         entry["workunit"] for entry in entries if entry["kind"] == "result"}
     expect(len(snapshots) >= 30, f"{len(snapshots)} versions were bases")
-    words = []
+    fetched, words = 0, []
     for one in watched:
         whole = one.objects(snapshots)
         deltas = len(one.asked) - whole - one.objects(others)
         # One when it comes, one after the server's restart; killed it may lose
         # what it had begun to make.
         expect(1 <= whole <= 4, f"{whole} snapshots were fetched whole")
-        expect(deltas >= 15, f"{deltas} deltas were fetched")
+        # How many depends on how many units it got: a busy machine is slow to
+        # start it anew.
+        expect(deltas >= 5, f"{deltas} deltas were fetched")
+        fetched += whole + deltas
         words.append(f"{whole} snapshots and {deltas} deltas")
+    expect(fetched >= len(snapshots), f"{len(snapshots)} versions were bases "
+           f"and {', '.join(words)} fetched")
     return f"{len(snapshots)} versions: {', '.join(words)}"
 
 
