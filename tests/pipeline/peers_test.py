@@ -170,7 +170,9 @@ def broken_transfers(stage):
 
 def refusals(stage):
     """Strangers, spoilt models, other networks: refused, with the reason."""
-    asking = make_project(stage, "asking", 1)
+    # Nobody computes until every refusal was seen: a run that is finished asks
+    # no peer.
+    asking = make_project(stage, "asking", 1, house_workers=0)
     giving = make_project(stage, "giving", 2, house_workers=0)
     other = make_project(stage, "other", 2, "mlp:32", house_workers=0)
     giver = Server(giving, name="giver").start()
@@ -208,8 +210,10 @@ def refusals(stage):
     wait_for("the peer to be missed", lambda: (
         "same network" not in problem(asking)), PATIENCE)
     expect(not peer_entries(asking), "something was mixed in")
-    # The training has not waited for any of them: the house worker ends it.
+    # The training does not wait for any of them.
+    volunteer = Volunteer(stage, "ada").attach(asker).start()
     asking.wait_until_finished(240)
+    volunteer.stop()
     expect(not peer_entries(asking), "something was mixed in")
     check_ledger(asking)
     for server in (asker, giver):

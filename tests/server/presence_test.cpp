@@ -1,6 +1,7 @@
 #include "server/presence.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -150,6 +151,17 @@ TEST_CASE("who is silent for its lease is not active, nor at its shard") {
                       project.clock.unix_ms());
   });
   CHECK(state.count_hosts().at_work == 1);
+}
+
+TEST_CASE("a round has no unit for who has fallen silent") {
+  test::ProjectFixture project({.rule = "diloco", .quorum = 1});
+  std::vector<test::Volunteer> all;
+  for (int i = 0; i < 8; ++i) all.push_back(project.join());
+  project.clock.advance(1.5 * project.settings.heartbeat + Seconds(1));
+  for (std::size_t i = 0; i < 7; ++i) project.heartbeat(all[i], {});
+  project.take(all[0]);
+  // Seven are heard, one fell silent: as many again will not be missed yet.
+  CHECK(project.run().cursor.round_units == 6);
 }
 
 TEST_CASE("who can have no work leaves its shard at once") {

@@ -92,8 +92,8 @@ class UpdateRule {
   // version is also made of no result (one that was left out).
   virtual bool collects() const { return false; }
   // Of such a rule: whether the step of those that wait comes with the result
-  // that makes the version after this one. Nothing else may make that version:
-  // the step would not be made, and the next would be of twice as many.
+  // that makes the version after this one. No peer's model may make that
+  // version: the step would be left out, and the next be of twice as many.
   virtual bool is_step_due(std::uint64_t /*version*/) const { return false; }
   // Local steps that every unit must have; 0: any number.
   virtual std::uint32_t local_steps() const { return 0; }
