@@ -43,7 +43,7 @@ def make_project(stage, name, seed, model=MODEL, rule="vc-asgd",
                   "--test-samples", 500, "--seed", dataset_seed)
     project.create_run("--dataset", "glyphs", "--model", model, "--batch", 50,
                        "--local-steps", 10, "--quorum", 1, "--seed", seed,
-                       "--epochs", 12, "--rule", rule)
+                       "--epochs", 1000, "--rule", rule)
     return project
 
 
@@ -93,8 +93,10 @@ def two_servers(stage):
         servers[north].kill()
         wait_for("a moment", lambda: moments.random() < 0.5, 5)
         servers[north].start()
+    wait_for("a model each", lambda: (
+        len(peer_entries(north)) > KILLS and peer_entries(south)), 120)
     for project in (north, south):
-        project.wait_until_finished(240)
+        project.order("train", "stop", RUN)
     for volunteer in volunteers.values():
         volunteer.stop()
     counts = []
@@ -109,7 +111,6 @@ def two_servers(stage):
         expect_words(project.order("peers", "list"), RUN, fingerprint(other))
         check_ledger(project)
         counts.append(len(taken))
-    expect(min(counts) > 0, f"models taken: {counts}")
     for server in servers.values():
         server.stop()
     # A server that does not run can be asked, too, and replays without it.
@@ -170,9 +171,7 @@ def broken_transfers(stage):
 
 def refusals(stage):
     """Strangers, spoilt models, other networks: refused, with the reason."""
-    # Nobody computes until every refusal was seen: a run that is finished asks
-    # no peer.
-    asking = make_project(stage, "asking", 1, house_workers=0)
+    asking = make_project(stage, "asking", 1)
     giving = make_project(stage, "giving", 2, house_workers=0)
     other = make_project(stage, "other", 2, "mlp:32", house_workers=0)
     giver = Server(giving, name="giver").start()
@@ -210,10 +209,9 @@ def refusals(stage):
     wait_for("the peer to be missed", lambda: (
         "same network" not in problem(asking)), PATIENCE)
     expect(not peer_entries(asking), "something was mixed in")
-    # The training does not wait for any of them.
-    volunteer = Volunteer(stage, "ada").attach(asker).start()
-    asking.wait_until_finished(240)
-    volunteer.stop()
+    # The training waits for none of them.
+    version = asking.show()["version"]
+    wait_for("newer versions", lambda: asking.show()["version"] > version, 30)
     expect(not peer_entries(asking), "something was mixed in")
     check_ledger(asking)
     for server in (asker, giver):
