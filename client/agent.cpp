@@ -223,8 +223,14 @@ void Agent::beat() {
   // A failure is told at once, unless the project cannot be reached.
   bool is_urgent = !failures.empty() && beat_failures_ == 0;
   if (state_.tasks.empty() || (now < beat_at_ && !is_urgent)) return;
-  is_beating_ = true;
   protocol::WorkRequest request = describe_tasks();
+  // Nor should a round: who is silent is not counted on. But `status` shows
+  // when the project can be reached again.
+  const bool is_reached = contact_.away_since == 0;
+  if (is_paused_ && request.holding.empty() && failures.empty() && is_reached) {
+    return;
+  }
+  is_beating_ = true;
   request.failed = failures;
   beat_lane_.run<protocol::WorkReply>(
       [request = std::move(request)](ProjectApi& api) {

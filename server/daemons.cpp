@@ -43,6 +43,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
       roles_(roles) {
   transitioner.set_validating(roles.validator);
   state_.roles = roles;
+  state_.heard_until = [&writer] { return writer.heard_until(); };
   writer_.run([this] { make_house_host(); });
 }
 

@@ -48,7 +48,8 @@ ProjectState::ProjectState(const ProjectFolder& where,
       activity(time),
       new_accounts(options.new_accounts_per_minute, time),
       new_hosts(options.new_hosts_per_minute, time),
-      notary(std::make_unique<ProjectNotary>(project_keys)) {
+      notary(std::make_unique<ProjectNotary>(project_keys)),
+      heard_until([&time] { return time.now(); }) {
   for (const Run& run : store.runs()) {
     expect_own(run, store, keys, folder);
     TrainingRun& training =
@@ -118,8 +119,8 @@ Seconds ProjectState::lease_of_door(const std::string& door) const {
   return door == kBoincDoor ? settings.boinc_lease : settings.lease;
 }
 
-// Who is here was heard of since: a native client's heartbeat is overdue then.
-// A stock client owes none.
+// Who is at work was heard of within this: a native client's heartbeat is
+// overdue then. A stock client owes none, but is told when to come back.
 Seconds ProjectState::patience_with_door(const std::string& door) const {
   constexpr double kHeartbeats = 1.5;
   const Seconds lease = lease_of_door(door);
@@ -165,14 +166,14 @@ void ProjectState::set_available(Host& host, bool is_available) {
 bool ProjectState::is_active(HostId id) const {
   const Host& host = *hosts.host(id);
   return hosts.presence(host.door).is_available(id,
-                                                clock.now() - lease_of(host));
+                                                heard_until() - lease_of(host));
 }
 
 std::vector<HostId> ProjectState::active_hosts() const {
   std::vector<HostId> active;
   for (const char* door : kVolunteersDoors) {
     const auto here =
-        hosts.presence(door).available(clock.now() - lease_of_door(door));
+        hosts.presence(door).available(heard_until() - lease_of_door(door));
     active.insert(active.end(), here.begin(), here.end());
   }
   std::sort(active.begin(), active.end());
@@ -181,14 +182,15 @@ std::vector<HostId> ProjectState::active_hosts() const {
 
 ProjectState::HostCounts ProjectState::count_hosts() {
   HostCounts counts;
+  const Instant now = heard_until();
   for (const char* door : kVolunteersDoors) {
     Presence& here = hosts.presence(door);
-    for (HostId gone : here.take_silent(clock.now() - lease_of_door(door))) {
+    for (HostId gone : here.take_silent(now - lease_of_door(door))) {
       leave_shards(gone);
     }
     const Seconds patience = patience_with_door(door);
     const Presence::Counts found =
-        here.count(clock.now() - patience, clock.now() - 2 * patience);
+        here.count(now - patience, now - 2 * patience);
     counts.active += found.all();
     counts.at_work += hosts_at_work(found);
   }

@@ -65,6 +65,9 @@ struct ProjectState {
   std::function<std::uint64_t()> draw = secret_random_u64;
   // A simulation may bring another.
   std::unique_ptr<const Notary> notary;
+  // What hosts said before then is known. Later than that none is silent: what
+  // they say while the server takes long over something else waits.
+  std::function<Instant()> heard_until;
   // Which daemons run by themselves, once a server runs; not in one command.
   Roles roles;
   bool is_served = false;
@@ -88,8 +91,8 @@ struct ProjectState {
   // last call are no longer at a shard.
   struct HostCounts {
     std::size_t active = 0;
-    // Of them: short rounds would wait for those that are gone long before
-    // their leases end.
+    // Of them, those that are not thought to be gone (hosts_at_work): short
+    // rounds cannot wait until leases end.
     std::size_t at_work = 0;
   };
   HostCounts count_hosts();

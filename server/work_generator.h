@@ -34,7 +34,7 @@ struct ShardRest {
 struct Pace {
   double speed_flops = 0;  // of the asking host's device; 0: unknown
   double usual_flops = 0;  // of devices that ask; 0: unknown
-  std::size_t hosts = 1;   // that are active
+  std::size_t hosts = 1;   // that are at work
   // Of work, for which it is worth to ask and to report.
   double least_seconds = 2;
   bool in_rounds = false;         // units of a round wait for each other

@@ -25,6 +25,7 @@ void Writer::start() {
   check(!running_, "the writer runs already");
   running_ = true;
   stopping_ = false;
+  taken_ = heard_until_ = clock_.now();
   thread_ = std::thread([this] { loop(); });
 }
 
@@ -107,15 +108,23 @@ void Writer::after_commit(Job effect) {
   effects_.push_back(std::move(effect));
 }
 
+Instant Writer::heard_until() const {
+  std::lock_guard lock(mutex_);
+  return running_ ? heard_until_ : clock_.now();
+}
+
 std::vector<Job> Writer::next_batch() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    Instant now = clock_.now();
+    const Instant now = clock_.now();
     while (!timers_.empty() && timers_.top().when <= now) {
       queue_.push_back(std::move(*timers_.top().job));
       timers_.pop();
     }
-    if (!queue_.empty() || stopping_) return std::exchange(queue_, {});
+    if (!queue_.empty() || stopping_) {
+      heard_until_ = std::exchange(taken_, now);
+      return std::exchange(queue_, {});
+    }
     if (timers_.empty()) {
       wake_.wait(lock);
     } else {

@@ -72,6 +72,9 @@ class Writer {
 
   // From within a job: calls `effect` once the job's changes are durable.
   void after_commit(Job effect);
+  // From within a job: all that was posted before then has run. What is posted
+  // while a job takes long waits.
+  Instant heard_until() const;
 
  private:
   struct Timed {
@@ -93,9 +96,11 @@ class Writer {
   const Clock& clock_;
   std::function<void(const std::string&)> on_fatal_;
   std::function<void()> before_commit_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Job> queue_;
+  Instant taken_{};        // when the batch that runs was
+  Instant heard_until_{};  // when the one before was
   std::priority_queue<Timed, std::vector<Timed>, std::greater<>> timers_;
   std::uint64_t timer_order_ = 0;
   bool stopping_ = false;

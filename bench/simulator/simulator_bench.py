@@ -3,7 +3,7 @@
 time, requests to the scheduler, memory, and how both grow with the hosts.
 
 Units of an hour, hosts that come and go, rounds of as many units as hosts are
-there. Usage: simulator_bench.py [HOSTS...]
+at work. Usage: simulator_bench.py [HOSTS...]
 """
 
 import json

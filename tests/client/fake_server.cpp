@@ -160,11 +160,6 @@ std::vector<std::string> FakeServer::failures() const {
   return failures_;
 }
 
-std::set<ResultId> FakeServer::held() const {
-  std::lock_guard lock(mutex_);
-  return held_;
-}
-
 std::vector<Hash> FakeServer::told_shards() const {
   std::lock_guard lock(mutex_);
   return told_shards_;
@@ -212,13 +207,11 @@ HttpReply FakeServer::work(const HttpRequest& request,
                            const std::stop_token& stop, bool is_heartbeat) {
   auto asked = protocol::parse_work_request(request.body);
   std::unique_lock lock(mutex_);
-  held_.clear();
-  for (const auto& progress : asked.holding) held_.insert(progress.result);
   if (!is_heartbeat) told_shards_ = asked.shards;
   for (const auto& failure : asked.failed) failures_.push_back(failure.why);
   protocol::WorkReply reply;
   auto has_news = [&] {
-    for (ResultId id : held_) {
+    for (const auto& [id, step, steps] : asked.holding) {
       if (cancelled_.contains(id)) reply.cancel.push_back(id);
       if (closed_.contains(id)) reply.closed.push_back(id);
     }

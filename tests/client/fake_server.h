@@ -53,8 +53,6 @@ class FakeServer {
   // What was uploaded for a result; empty if nothing.
   Bytes uploaded(ResultId result) const;
   std::vector<std::string> failures() const;
-  // Results in the last list of what the host holds.
-  std::set<ResultId> held() const;
   // Shards in the last question for work.
   std::vector<Hash> told_shards() const;
 
@@ -81,7 +79,6 @@ class FakeServer {
   std::vector<Assignment> waiting_;
   std::set<ResultId> cancelled_;
   std::set<ResultId> closed_;
-  std::set<ResultId> held_;
   std::vector<Hash> told_shards_;
   std::map<ResultId, Bytes> uploads_;
   std::map<ResultId, SignedHeader> reports_;

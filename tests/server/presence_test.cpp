@@ -153,6 +153,19 @@ TEST_CASE("who is silent for its lease is not active, nor at its shard") {
   CHECK(state.count_hosts().at_work == 1);
 }
 
+TEST_CASE("nobody is silent while the server does not listen") {
+  test::ProjectFixture project({.quorum = 1});
+  project.join();
+  ProjectState& state = project.state();
+  const Instant then = project.clock.now();
+  project.clock.advance(2 * project.settings.lease);
+  state.heard_until = [then] { return then; };
+  CHECK(state.count_hosts().at_work == 1);
+  CHECK(state.active_hosts().size() == 1);
+  state.heard_until = [&project] { return project.clock.now(); };
+  CHECK(state.count_hosts().active == 0);
+}
+
 TEST_CASE("a round has no unit for who has fallen silent") {
   test::ProjectFixture project({.rule = "diloco", .quorum = 1});
   std::vector<test::Volunteer> all;

@@ -66,6 +66,28 @@ TEST_CASE("jobs that wait together run in order, then all their effects") {
                                                 "effect 3"});
 }
 
+TEST_CASE("what was posted while a job took long has not run") {
+  ManualClock clock;
+  std::unique_ptr<Store> store = open_memory_store();
+  Writer writer(*store, clock, ignore_fatal);
+  const Instant begin = clock.now();
+  std::vector<Instant> heard;
+  auto look = [&] {
+    writer.run([&] { heard.push_back(writer.heard_until()); });
+  };
+  look();
+  writer.start();
+  writer.run([&] { clock.advance(Seconds(1)); });
+  writer.run([&] { clock.advance(Seconds(60)); });
+  look();  // what waited meanwhile comes with this
+  look();
+  writer.stop();
+  look();
+  const Instant taken = begin + Seconds(1);
+  const Instant end = taken + Seconds(60);
+  CHECK(heard == std::vector<Instant>{begin, taken, end, end});
+}
+
 TEST_CASE("what a transaction refers to is durable before it") {
   SystemClock clock;
   std::unique_ptr<Store> store = open_memory_store();
