@@ -1,4 +1,4 @@
-#include "client/program.h"
+#include "client/commands/program.h"
 
 int main(int argc, char** argv) {
   return quorate::client::run_program("quorate-client", argc, argv, nullptr);

@@ -41,6 +41,15 @@ function(quorate_library name)
   quorate_precompiled(${name} product)
 endfunction()
 
+# quorate_room(NAME FOLDER SOURCES ... [USES ...] [PRIVATE ...]): the library of
+# one folder below this; its sources are named within it.
+function(quorate_room name folder)
+  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  list(TRANSFORM arg_SOURCES PREPEND ${folder}/)
+  quorate_library(${name} SOURCES ${arg_SOURCES} USES ${arg_USES}
+                  PRIVATE ${arg_PRIVATE})
+endfunction()
+
 # quorate_test(NAME SOURCES ... [USES ...] [PRIVATE ...]): one doctest program.
 function(quorate_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})

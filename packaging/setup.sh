@@ -20,7 +20,7 @@ test_packages=(
   python3-numpy git procps curl sqlite3 openssl groff-base faketime
   pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
   boinc-client # the stock client: tests/pipeline/stock_boinc.py
-  chromium # the page as a reader sees it: tests/server/dashboard
+  chromium # the page as a reader sees it: tests/server/page/dashboard
 )
 bench_packages=(
   python3 curl

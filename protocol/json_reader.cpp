@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "protocol/text.h"
-#include "workunits/json_fields.h"
 
 namespace quorate::protocol {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "commandline/man_page.h"
 #include "commandline/wrong_usage.h"
-#include "server/admin/commands.h"
+#include "server/cli/commands.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "validator/update_rules/update_rule.h"
-#include "workunits/ledger_verifier.h"
+#include "workunits/ledger/ledger_verifier.h"
 #include "workunits/model_offer.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 #include "workunits/sealed.h"
 
 namespace quorate {

@@ -9,8 +9,8 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "workunits/ledger.h"
-#include "workunits/parameter_values.h"
+#include "workunits/ledger/ledger.h"
+#include "workunits/objects/parameter_values.h"
 #include "workunits/task.h"
 
 namespace quorate {

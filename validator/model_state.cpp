@@ -10,9 +10,9 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "validator/element_loop.h"
-#include "workunits/safetensors.h"
-#include "workunits/snapshot_delta.h"
+#include "base/element_loop.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/snapshot_delta.h"
 
 namespace quorate {
 namespace {

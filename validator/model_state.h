@@ -4,7 +4,7 @@
 //
 // A step is one pass over memory on several threads: the rule and the average
 // work on a block of parameters while it is in the cache, and base and update
-// may lie in mapped files (workunits/parameter_values).
+// may lie in mapped files (workunits/objects/parameter_values).
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "validator/update_rules/update_rule.h"
-#include "workunits/byte_parts.h"
-#include "workunits/ledger.h"
-#include "workunits/model_spec.h"
-#include "workunits/parameter_values.h"
+#include "workunits/ledger/ledger.h"
+#include "workunits/models/model_spec.h"
+#include "workunits/objects/byte_parts.h"
+#include "workunits/objects/parameter_values.h"
 
 namespace quorate {
 
@@ -49,7 +49,7 @@ class ModelState {
   std::uint64_t version() const { return version_; }
   const std::vector<float>& parameters() const { return parameters_; }
   // What leads from the version before to this one, if versions are rounded
-  // (workunits/snapshot_delta); empty: nothing does.
+  // (workunits/objects/snapshot_delta); empty: nothing does.
   ByteView delta() const { return delta_; }
   // The moving average of the versions: what is evaluated and exported.
   const std::vector<float>& published() const { return published_; }

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/ledger_verifier.h"
+#include "workunits/ledger/ledger_verifier.h"
 
 namespace quorate {
 namespace {

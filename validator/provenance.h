@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/crypto.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 

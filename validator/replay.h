@@ -2,7 +2,7 @@
 // the record itself and that the objects it names are there; replay() repeats
 // every step of the update rules and compares the model bit for bit. Neither
 // computes units: what a host claimed is taken as recorded, unless `see` looks
-// closer (server/admin/audit). Objects and records come through callbacks;
+// closer (server/cli/audit). Objects and records come through callbacks;
 // nothing else is touched.
 #pragma once
 

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "workunits/update.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

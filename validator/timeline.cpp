@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/safetensors.h"
-#include "workunits/update.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

@@ -1,6 +1,6 @@
 // How far a host is believed, and which of its work is checked. Pure; the
-// server keeps the records (server/trust_book) and draws the random numbers.
-// What follows from these rules is derived in docs/validation.md.
+// server keeps the records (server/hosts/trust_book) and draws the random
+// numbers. What follows from these rules is derived in docs/validation.md.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,8 @@ struct ObjectRef {
   bool operator==(const ObjectRef&) const = default;
 };
 
-// What leads from one snapshot of a run to the next (workunits/snapshot_delta).
+// What leads from one snapshot of a run to the next
+// (workunits/objects/snapshot_delta).
 struct SnapshotStep {
   Hash from;  // the snapshot before
   ObjectRef delta;

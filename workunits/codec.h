@@ -1,7 +1,7 @@
 // The codecs of updates: how blocks of values become small codes and come back.
 // Pure functions without state on the host, made of single binary32
 // operations, so that replicas write the same bytes (docs/numerics.md, section
-// 14). The file around the blocks: workunits/update.h.
+// 14). The file around the blocks: workunits/objects/update.h.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ using HostId = std::int64_t;
 using Millis = std::int64_t;  // since 1970
 
 // Credit a day, of late: what was granted a week ago counts half. As of the
-// moment `at`; see server/credit.
+// moment `at`; see server/hosts/credit.
 struct RecentCredit {
   double per_day = 0;
   Millis at = 0;

@@ -1,8 +1,8 @@
 // A model offer: what a project says, under its seal, that the model of one of
 // its runs is. Another project that trains the same network may fetch that
-// model and mix it into its own (PeerMixed in workunits/ledger); the offer is
-// kept then, and proves whose word it was.
-// Grammar: docs/formats.md, "Model offer".
+// model and mix it into its own (PeerMixed in workunits/ledger/ledger); the
+// offer is kept then, and proves whose word it was. Grammar: docs/formats.md,
+// "Model offer".
 #pragma once
 
 #include <cstdint>

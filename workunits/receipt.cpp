@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/json_fields.h"
+#include "base/json_fields.h"
 
 namespace quorate {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "workunits/domain_hash.h"
-#include "workunits/json_fields.h"
 
 namespace quorate {
 namespace {

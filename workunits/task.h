@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "workunits/codec.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate {
 

@@ -18,8 +18,8 @@
 #endif
 
 #include "base/file.h"
-#include "validator/element_loop.h"
 #include "validator/model_state.h"
+#include "base/element_loop.h"
 #include "validator/update_rules/update_rule.h"
 
 namespace {

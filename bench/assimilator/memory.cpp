@@ -18,9 +18,9 @@
 
 #include "validator/model_state.h"
 #include "validator/update_rules/update_rule.h"
-#include "workunits/object_store.h"
-#include "workunits/safetensors.h"
-#include "workunits/update.h"
+#include "workunits/objects/object_store.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
 
 namespace {
 

@@ -1,8 +1,8 @@
 #include "bench/attacks/unit_book.h"
 
 #include "base/error.h"
-#include "kernels/backends.h"
-#include "workunits/safetensors.h"
+#include "kernels/devices/backends.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::bench {
 namespace {

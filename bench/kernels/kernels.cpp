@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 #include "bench/kernels/peers.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "kernels/host_memory.h"
 
 namespace quorate::bench {

@@ -118,7 +118,7 @@ def with_settings(run, settings):
 
 
 def steps_of(run, slots=8):
-    """Local steps of a unit of a usual host; auto: see server/work_generator."""
+    """Local steps of a unit of a usual host; auto: see server/making/work_generator."""
     steps = run.get("local_steps", 25)
     if steps != "auto":
         return steps

@@ -2,7 +2,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::bench {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/crypto.h"
 #include "bench/server/http_client.h"
 #include "protocol/native/messages.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate::bench {
 

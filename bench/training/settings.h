@@ -1,7 +1,7 @@
 // How the benchmarks' networks are optimised, here and in PyTorch.
 #pragma once
 
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 #include "workunits/task.h"
 
 namespace quorate {

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "bench/training/settings.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "workunits/training/loss.h"
 #include "workunits/training/model.h"
 #include "workunits/training/optimizer.h"

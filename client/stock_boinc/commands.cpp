@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "client/attach.h"
-#include "client/contact.h"
+#include "client/folder/attach.h"
+#include "client/status/contact.h"
 #include "client/stock_boinc/account.h"
 #include "client/stock_boinc/text.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "client/contact.h"
-#include "client/local_time.h"
+#include "client/folder/local_time.h"
+#include "client/status/contact.h"
 #include "client/stock_boinc/account.h"
 
 namespace quorate::client {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/crypto.h"
-#include "client/status.h"
+#include "base/json_fields.h"
+#include "client/status/status.h"
 #include "client/ui/embedded.h"
-#include "workunits/json_fields.h"
 
 namespace quorate::client {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/clock.h"
-#include "client/data_folder.h"
+#include "client/folder/data_folder.h"
 #include "server/http/router.h"
 
 namespace quorate::client {

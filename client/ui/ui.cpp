@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "client/settings.h"
+#include "client/machine/settings.h"
 #include "client/ui/local_page.h"
 #include "server/http/server.h"
 

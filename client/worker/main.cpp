@@ -13,13 +13,13 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "client/worker/bench.h"
-#include "client/worker/boinc_task.h"
-#include "client/worker/explain.h"
-#include "client/worker/self_test.h"
+#include "client/worker/boinc/boinc_task.h"
+#include "client/worker/checks/bench.h"
+#include "client/worker/checks/explain.h"
+#include "client/worker/checks/self_test.h"
 #include "client/worker/serve.h"
 #include "commandline/man_page.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "protocol/worker/reports.h"
 
 namespace quorate::worker {

@@ -9,9 +9,9 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "client/worker/job.h"
-#include "client/worker/pace.h"
-#include "client/worker/self_test.h"
+#include "client/worker/checks/self_test.h"
+#include "client/worker/units/job.h"
+#include "client/worker/units/pace.h"
 #include "workunits/device_text.h"
 
 namespace quorate::worker {

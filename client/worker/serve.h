@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "client/worker/inbox.h"
-#include "client/worker/unit_runner.h"
+#include "client/worker/units/unit_runner.h"
 #include "kernels/backend.h"
 #include "protocol/worker/messages.h"
 

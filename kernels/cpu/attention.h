@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "kernels/cpu/kernels.h"
-#include "kernels/cpu/product.h"
 #include "kernels/cpu/tasks.h"
+#include "kernels/cpu/vector/kernels.h"
+#include "kernels/cpu/vector/product.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/cpu/depthwise.h"
-#include "kernels/cpu/kernels.h"
-#include "kernels/cpu/product.h"
 #include "kernels/cpu/sweep.h"
 #include "kernels/cpu/thread_pool.h"
+#include "kernels/cpu/vector/depthwise.h"
+#include "kernels/cpu/vector/kernels.h"
+#include "kernels/cpu/vector/product.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 

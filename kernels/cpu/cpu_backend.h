@@ -6,10 +6,9 @@
 #include <string>
 
 #include "kernels/backend.h"
+#include "kernels/cpu/vector/instruction_set.h"
 
 namespace quorate {
-
-enum class InstructionSet { avx2, avx512 };
 
 // Empty if this host has the instructions, else what it lacks, in words.
 std::string missing_for(InstructionSet set);

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "kernels/backend.h"
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tasks.h"
+#include "kernels/cpu/vector/kernels.h"
 
 namespace quorate {
 

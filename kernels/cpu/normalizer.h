@@ -3,9 +3,9 @@
 // path of their own.
 #pragma once
 
-#include "kernels/cpu/kernels.h"
-#include "kernels/cpu/normalization_kernels.h"
 #include "kernels/cpu/tasks.h"
+#include "kernels/cpu/vector/kernels.h"
+#include "kernels/cpu/vector/normalization_kernels.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 

@@ -1,8 +1,8 @@
 // Pooling and means of images on all threads: images are tasks.
 #pragma once
 
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tasks.h"
+#include "kernels/cpu/vector/kernels.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tasks.h"
+#include "kernels/cpu/vector/kernels.h"
 #include "kernels/host_memory.h"
 #include "kernels/shapes.h"
 

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/cpu/product.h"
+#include "kernels/cpu/vector/product.h"
 #include "kernels/shapes.h"
 
 namespace quorate {

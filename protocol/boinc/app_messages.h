@@ -1,7 +1,7 @@
 // What a BOINC client and a task that it runs say to each other: init_data.xml,
 // written for the task before it starts, and the texts in the channels of their
-// shared file (client/worker/boinc_channels). The client is trusted as the
-// machine's owner is; its files are bounded all the same.
+// shared file (client/worker/boinc/boinc_channels). The client is trusted as
+// the machine's owner is; its files are bounded all the same.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "server/project_folder.h"
+#include "server/settings/project_folder.h"
 
 namespace quorate {
 

@@ -8,8 +8,8 @@
 
 #include "base/bytes.h"
 #include "server/datasets/manifest.h"
-#include "workunits/object_store.h"
-#include "workunits/shard.h"
+#include "workunits/objects/object_store.h"
+#include "workunits/objects/shard.h"
 
 namespace quorate {
 

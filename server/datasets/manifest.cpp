@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "workunits/json_fields.h"
-#include "workunits/token_shard.h"
+#include "base/json_fields.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 namespace {

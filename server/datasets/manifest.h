@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
-#include "workunits/shard.h"
+#include "workunits/objects/shard.h"
 
 namespace quorate {
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 namespace {

@@ -19,7 +19,7 @@
 #include "server/http/response_writer.h"
 #include "server/http/router.h"
 #include "server/http/text.h"
-#include "server/http/transport.h"
+#include "server/http/tls/transport.h"
 
 namespace quorate {
 

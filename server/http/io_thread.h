@@ -18,7 +18,7 @@
 #include "server/http/admission.h"
 #include "server/http/connection.h"
 #include "server/http/server.h"
-#include "server/http/tls_context.h"
+#include "server/http/tls/tls_context.h"
 
 namespace quorate {
 

@@ -7,7 +7,7 @@
 
 #include "server/http/message.h"
 #include "server/http/text.h"
-#include "server/http/transport.h"
+#include "server/http/tls/transport.h"
 
 namespace quorate {
 

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "server/http/router.h"
-#include "server/http/tls.h"
+#include "server/http/tls/tls.h"
 
 namespace quorate {
 

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "protocol/transfer/project_address.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 

@@ -10,7 +10,7 @@
 #include "protocol/transfer/refusal.h"
 #include "protocol/transfer/statement.h"
 #include "server/peers/offer_check.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

@@ -14,8 +14,8 @@
 #include "base/crypto.h"
 #include "base/file.h"
 #include "protocol/transfer/curl_transfer.h"
-#include "server/peers/peer_model.h"
-#include "workunits/object_store.h"
+#include "server/making/peer_model.h"
+#include "workunits/objects/object_store.h"
 
 namespace quorate {
 

@@ -12,9 +12,9 @@
 #include <stop_token>
 #include <string>
 
-#include "server/job_thread.h"
 #include "server/peers/peer_client.h"
-#include "server/project_state.h"
+#include "server/state/project_state.h"
+#include "server/writer/job_thread.h"
 
 namespace quorate {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "server/project_state.h"
 #include "server/simulator/worker_pool.h"
+#include "server/state/project_state.h"
 
 namespace quorate {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "server/compute_request.h"
-#include "workunits/update.h"
+#include "server/house/compute_request.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "base/crypto.h"
 #include "server/simulator/gradients.h"
-#include "server/simulator/scenario.h"
+#include "server/simulator/scenario/scenario.h"
 #include "server/simulator/simulated_project.h"
 
 namespace quorate {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/crypto.h"
-#include "server/simulator/draws.h"
+#include "server/simulator/scenario/draws.h"
 #include "workunits/assignment.h"
 #include "workunits/workunit.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "workunits/update.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {
@@ -187,12 +187,12 @@ void Machines::lose(std::uint32_t number, Seconds now) {
   plan(number, EventKind::come_back, known + machine.kind->replaced_after);
 }
 
-protocol::WorkRequest Machines::request_of(const Machine& machine) const {
-  protocol::WorkRequest request;
+WorkWish Machines::request_of(const Machine& machine) const {
+  WorkWish request;
   request.device = "cpu";
   request.speed_flops = machine.speed_flops;
   for (const MachineTask& task : machine.tasks) {
-    request.holding.push_back({task.result, 0, 0});
+    request.holding.push_back(task.result);
   }
   request.shards = machine.shards;
   return request;
@@ -206,7 +206,7 @@ void Machines::ask(std::uint32_t number, Seconds now,
   ++counters_.requests;
   ++machine.question;
   machine.is_asking = true;
-  protocol::WorkRequest request = request_of(machine);
+  WorkWish request = request_of(machine);
   request.want = machine.wanted();
   request.failed = std::move(failed);
   if (!machine.kind->is_boinc) request.wait = kWait;
@@ -216,7 +216,7 @@ void Machines::ask(std::uint32_t number, Seconds now,
     }
     project_.daemons().scheduler.request_work(
         machine.host, request,
-        [this, number, question = machine.question](protocol::WorkReply reply) {
+        [this, number, question = machine.question](WorkAnswer reply) {
           answers_.push_back({number, question, std::move(reply)});
         });
   });
@@ -228,11 +228,11 @@ void Machines::heartbeat(std::uint32_t number, Seconds now) {
   if (machine.tasks.empty()) return;  // who waits for work is heard of
   machine.is_heard(now);
   ++counters_.requests;
-  const protocol::WorkRequest request = request_of(machine);
+  const WorkWish request = request_of(machine);
   project_.job([&] {
     project_.daemons().scheduler.heartbeat(
         machine.host, request,
-        [this, number, stay = machine.stay](protocol::WorkReply reply) {
+        [this, number, stay = machine.stay](WorkAnswer reply) {
           for (ResultId result : reply.cancel) {
             if (stay == machines_[number].stay) drop(machines_[number], result);
           }
@@ -297,8 +297,8 @@ std::uint64_t Machines::bytes_of_update(const TrainingTask& task) {
   return update_bytes_;
 }
 
-// As client/snapshot_maker and client/object_cache do it. Returns what comes
-// over the link.
+// As client/units/snapshot_maker and client/exchange/object_cache do it.
+// Returns what comes over the link.
 std::uint64_t Machines::load_snapshot(Machine& machine,
                                       const Assignment& assignment,
                                       const ObjectRef& snapshot) {

@@ -33,7 +33,7 @@ class Machines {
   struct Answered {
     std::uint32_t machine;
     std::uint32_t question;
-    protocol::WorkReply reply;
+    WorkAnswer reply;
   };
 
   void plan(std::uint32_t number, EventKind kind, Seconds at,
@@ -47,7 +47,7 @@ class Machines {
   void ask(std::uint32_t number, Seconds now,
            std::vector<protocol::Failure> failed = {});
   void heartbeat(std::uint32_t number, Seconds now);
-  protocol::WorkRequest request_of(const Machine& machine) const;
+  WorkWish request_of(const Machine& machine) const;
   void take_answer(const Answered& answered, Seconds now);
   void accept(std::uint32_t number, const Assignment& assignment, Seconds now);
   std::uint64_t bytes_of_update(const TrainingTask& task);

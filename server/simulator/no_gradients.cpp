@@ -1,7 +1,7 @@
 // No gradients: every update of the run's model is the same, all zeros.
 #include "base/bytes.h"
 #include "server/simulator/gradients.h"
-#include "workunits/update.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

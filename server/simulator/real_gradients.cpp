@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "server/compute_request.h"
-#include "server/sealed_tasks.h"
+#include "server/house/compute_request.h"
 #include "server/simulator/gradients.h"
+#include "server/units/sealed_tasks.h"
 
 namespace quorate {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "server/simulator/report_page.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

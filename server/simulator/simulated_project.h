@@ -7,10 +7,10 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "server/daemons.h"
-#include "server/project_folder.h"
-#include "server/upload.h"
-#include "server/writer.h"
+#include "server/objects/upload.h"
+#include "server/project/daemons.h"
+#include "server/settings/project_folder.h"
+#include "server/writer/writer.h"
 
 namespace quorate {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "server/admin/create_run.h"
+#include "server/orders/create_run.h"
 
 namespace quorate {
 namespace {

@@ -124,18 +124,18 @@ TracePlayer::Known& TracePlayer::host_of(const std::string& name) {
 
 void TracePlayer::ask(const TraceEvent& event) {
   Known& host = host_of(event.host);
-  protocol::WorkRequest request;
+  WorkWish request;
   request.want = 1;
   request.device = "cpu";
   for (const auto& [unit, result] : host.results) {
-    request.holding.push_back({result, 0, 0});
+    request.holding.push_back(result);
   }
-  protocol::WorkReply reply;
+  WorkAnswer reply;
   project_.job([&] {
     // It does not wait, so it is answered when the job is done.
     project_.daemons().scheduler.request_work(
         host.host, request,
-        [&reply](protocol::WorkReply answer) { reply = std::move(answer); });
+        [&reply](WorkAnswer answer) { reply = std::move(answer); });
   });
   std::optional<OpenResult> open;
   if (!reply.assignments.empty()) {

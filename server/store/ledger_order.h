@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 

@@ -19,7 +19,7 @@
 
 #include "base/file.h"
 #include "workunits/boinc_rows.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 #include "workunits/peer_rows.h"
 #include "workunits/workunit.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "client/project.h"
+#include "client/folder/project.h"
 #include "protocol/transfer/transfer.h"
 #include "workunits/assignment.h"
 #include "workunits/result_header.h"

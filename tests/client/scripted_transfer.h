@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "client/project_api.h"
+#include "client/exchange/project_api.h"
 #include "protocol/native/messages.h"
 #include "protocol/transfer/transfer.h"
 #include "tests/support/samples.h"

@@ -5,7 +5,7 @@
 #include "protocol/boinc/app_messages.h"
 #include "protocol/boinc/signatures.h"
 #include "protocol/boinc/upload.h"
-#include "server/boinc/names.h"
+#include "server/doors/boinc/files/names.h"
 #include "tests/fuzz/targets.h"
 #include "tests/protocol/boinc/samples.h"
 

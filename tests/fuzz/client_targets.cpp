@@ -1,8 +1,8 @@
-#include "client/device_speeds.h"
-#include "client/pause.h"
-#include "client/prefs.h"
-#include "client/schedule.h"
-#include "client/state_file.h"
+#include "client/folder/pause.h"
+#include "client/machine/device_speeds.h"
+#include "client/permission/prefs.h"
+#include "client/permission/schedule.h"
+#include "client/units/state_file.h"
 #include "protocol/transfer/project_address.h"
 #include "tests/fuzz/targets.h"
 

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "server/datasets/csv_set.h"
-#include "server/datasets/formats.h"
-#include "server/datasets/idx.h"
 #include "server/datasets/manifest.h"
+#include "server/datasets/readers/csv_set.h"
+#include "server/datasets/readers/formats.h"
+#include "server/datasets/readers/idx.h"
 #include "tests/fuzz/targets.h"
 
 namespace quorate::fuzz {

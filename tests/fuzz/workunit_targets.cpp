@@ -1,8 +1,8 @@
 #include "tests/fuzz/targets.h"
 #include "tests/support/formats.h"
-#include "workunits/ledger_file.h"
-#include "workunits/ledger_verifier.h"
-#include "workunits/model_spec.h"
+#include "workunits/ledger/ledger_file.h"
+#include "workunits/ledger/ledger_verifier.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate::fuzz {
 namespace {

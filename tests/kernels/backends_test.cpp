@@ -1,4 +1,4 @@
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "base/arithmetic.h"
 #include "base/random.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/kernels/inputs.h"
 
 namespace quorate {

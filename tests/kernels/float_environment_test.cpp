@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/kernels/inputs.h"
 
 #if defined(__x86_64__)

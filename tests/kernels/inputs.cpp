@@ -6,7 +6,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 
 namespace quorate::test {
 namespace {

@@ -2,7 +2,7 @@
 // of vectors, tiles, panels, packing and segments.
 #include <doctest/doctest.h>
 
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/kernels/inputs.h"
 
 namespace quorate {

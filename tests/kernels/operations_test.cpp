@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/kernels/inputs.h"
 
 namespace quorate {

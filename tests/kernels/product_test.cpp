@@ -1,4 +1,4 @@
-#include "kernels/cpu/product.h"
+#include "kernels/cpu/vector/product.h"
 
 #include <set>
 #include <vector>

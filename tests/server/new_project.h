@@ -1,8 +1,8 @@
 // A project as `quorate init` makes it, and a server that only answers.
 #pragma once
 
-#include "server/project_folder.h"
-#include "server/settings.h"
+#include "server/settings/project_folder.h"
+#include "server/settings/settings.h"
 
 namespace quorate::test {
 

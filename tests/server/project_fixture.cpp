@@ -6,10 +6,10 @@
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "server/datasets/dataset.h"
-#include "server/sealed_tasks.h"
-#include "workunits/safetensors.h"
+#include "server/units/sealed_tasks.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::test {
 namespace {
@@ -120,7 +120,7 @@ void ProjectFixture::reopen() {
   close();
   open();
   if (options_.roles.validator) {
-    job([this] { daemons_->transitioner.pass_all(); });
+    job([this] { daemons_->transitioner.look_at_all(); });
   }
 }
 
@@ -217,23 +217,23 @@ void ProjectFixture::pass(Seconds time) {
 }
 
 ProjectFixture::Answer ProjectFixture::ask_later(
-    const Volunteer& who, const protocol::WorkRequest& request) {
-  auto answer = std::make_shared<std::optional<protocol::WorkReply>>();
+    const Volunteer& who, const WorkWish& request) {
+  auto answer = std::make_shared<std::optional<WorkAnswer>>();
   job([&] {
     daemons_->scheduler.request_work(
         who.host, request,
-        [answer](protocol::WorkReply reply) { *answer = std::move(reply); });
+        [answer](WorkAnswer reply) { *answer = std::move(reply); });
   });
   return answer;
 }
 
-protocol::WorkReply ProjectFixture::ask(const Volunteer& who,
+WorkAnswer ProjectFixture::ask(const Volunteer& who,
                                         std::uint32_t want,
                                         const std::vector<ResultId>& holding) {
-  protocol::WorkRequest request;
+  WorkWish request;
   request.want = want;
   request.device = "reference";
-  request.holding = progress_of(holding);
+  request.holding = holding;
   Answer answer = ask_later(who, request);
   REQUIRE(answer->has_value());
   return **answer;
@@ -241,11 +241,11 @@ protocol::WorkReply ProjectFixture::ask(const Volunteer& who,
 
 Assignment ProjectFixture::ask_with(const Volunteer& who,
                                     const std::vector<Hash>& shards) {
-  protocol::WorkRequest request;
+  WorkWish request;
   request.want = 1;
   request.device = "reference";
   for (ResultId id : state_->feeder.in_progress(who.host)) {
-    request.holding.push_back({id, 0, 0});
+    request.holding.push_back(id);
   }
   request.shards = shards;
   Answer answer = ask_later(who, request);
@@ -256,7 +256,7 @@ Assignment ProjectFixture::ask_with(const Volunteer& who,
 
 Assignment ProjectFixture::take(const Volunteer& who) {
   for (ResultId id : state_->feeder.unsent()) state_->reservations.release(id);
-  protocol::WorkReply reply = ask(who);
+  WorkAnswer reply = ask(who);
   REQUIRE(reply.assignments.size() == 1);
   return reply.assignments.front();
 }
@@ -278,15 +278,15 @@ bool ProjectFixture::has_house_work() {
   return has;
 }
 
-protocol::WorkReply ProjectFixture::heartbeat(
+WorkAnswer ProjectFixture::heartbeat(
     const Volunteer& who, const std::vector<ResultId>& holding) {
-  protocol::WorkRequest request;
-  request.holding = progress_of(holding);
-  std::optional<protocol::WorkReply> answer;
+  WorkWish request;
+  request.holding = holding;
+  std::optional<WorkAnswer> answer;
   job([&] {
     daemons_->scheduler.heartbeat(
         who.host, request,
-        [&](protocol::WorkReply reply) { answer = std::move(reply); });
+        [&](WorkAnswer reply) { answer = std::move(reply); });
   });
   return answer.value();
 }

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/daemons.h"
 #include "server/datasets/manifest.h"
+#include "server/project/daemons.h"
 #include "tests/support/temporary_folder.h"
 #include "validator/replay.h"
 #include "workunits/training/trainer.h"
@@ -80,11 +80,11 @@ class ProjectFixture {
   // Lets time pass, and the daemons notice it.
   void pass(Seconds time);
 
-  using Answer = std::shared_ptr<std::optional<protocol::WorkReply>>;
+  using Answer = std::shared_ptr<std::optional<WorkAnswer>>;
   // The answer is empty as long as the host waits.
-  Answer ask_later(const Volunteer& who, const protocol::WorkRequest& request);
+  Answer ask_later(const Volunteer& who, const WorkWish& request);
   // Asks without waiting; holding: results that the host names.
-  protocol::WorkReply ask(const Volunteer& who, std::uint32_t want = 1,
+  WorkAnswer ask(const Volunteer& who, std::uint32_t want = 1,
                           const std::vector<ResultId>& holding = {});
   // The same of a host that says which shards it has.
   Assignment ask_with(const Volunteer& who, const std::vector<Hash>& shards);
@@ -96,7 +96,7 @@ class ProjectFixture {
   // The unit that a house worker is expected to get now.
   Assignment take_as_house();
   bool has_house_work();  // takes it, if there is any
-  protocol::WorkReply heartbeat(const Volunteer& who,
+  WorkAnswer heartbeat(const Volunteer& who,
                                 const std::vector<ResultId>& holding);
   void give_up(const Volunteer& who, ResultId result, const std::string& why);
 

@@ -7,12 +7,12 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "tests/support/samples.h"
-#include "workunits/ledger.h"
-#include "workunits/safetensors.h"
-#include "workunits/shard.h"
-#include "workunits/snapshot_delta.h"
-#include "workunits/token_shard.h"
-#include "workunits/update.h"
+#include "workunits/ledger/ledger.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/shard.h"
+#include "workunits/objects/snapshot_delta.h"
+#include "workunits/objects/token_shard.h"
+#include "workunits/objects/update.h"
 
 namespace quorate::test {
 namespace {

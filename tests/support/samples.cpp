@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "base/arithmetic.h"
-#include "workunits/shard.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate::test {
 

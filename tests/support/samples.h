@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "base/crypto.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 #include "workunits/model_offer.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 #include "workunits/receipt.h"
 #include "workunits/result_header.h"
 #include "workunits/sealed.h"

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/training/samples.h"

@@ -7,7 +7,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/training/samples.h"
 
 namespace quorate {

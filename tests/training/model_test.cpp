@@ -8,7 +8,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "workunits/training/loss.h"
 
 namespace quorate {

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "base/random.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 
 namespace quorate {
 namespace {

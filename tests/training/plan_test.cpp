@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate {
 namespace {

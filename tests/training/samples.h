@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "workunits/shard.h"
+#include "workunits/objects/shard.h"
 #include "workunits/task.h"
 #include "workunits/training/trainer.h"
 

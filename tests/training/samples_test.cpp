@@ -5,9 +5,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/training/samples.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 

@@ -15,9 +15,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "kernels/backends.h"
-#include "workunits/pytorch_export.h"
-#include "workunits/safetensors.h"
+#include "kernels/devices/backends.h"
+#include "workunits/objects/pytorch_export.h"
+#include "workunits/objects/safetensors.h"
 #include "workunits/training/loss.h"
 #include "workunits/training/model.h"
 

@@ -9,9 +9,9 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/training/samples.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/training/samples.h"
 #include "workunits/training/loss.h"
 #include "workunits/training/trainer.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "validator/update_rules/update_rule.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 

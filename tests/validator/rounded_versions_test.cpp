@@ -6,7 +6,7 @@
 #include "tests/validator/bits.h"
 #include "tests/validator/entries.h"
 #include "validator/model_state.h"
-#include "workunits/snapshot_delta.h"
+#include "workunits/objects/snapshot_delta.h"
 
 namespace quorate {
 namespace {

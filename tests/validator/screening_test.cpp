@@ -7,8 +7,8 @@
 
 #include "base/arithmetic.h"
 #include "tests/support/samples.h"
-#include "workunits/safetensors.h"
-#include "workunits/update.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

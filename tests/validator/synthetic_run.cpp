@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "workunits/model_offer.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

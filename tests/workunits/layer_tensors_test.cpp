@@ -1,9 +1,9 @@
-#include "workunits/layer_tensors.h"
+#include "workunits/models/layer_tensors.h"
 
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate {
 

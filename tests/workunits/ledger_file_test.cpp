@@ -1,11 +1,11 @@
-#include "workunits/ledger_file.h"
+#include "workunits/ledger/ledger_file.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
 #include "tests/support/data.h"
 #include "tests/support/samples.h"
-#include "workunits/ledger_verifier.h"
+#include "workunits/ledger/ledger_verifier.h"
 
 namespace quorate {
 namespace {

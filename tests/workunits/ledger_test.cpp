@@ -4,9 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "tests/support/samples.h"
-#include "workunits/json_fields.h"
-#include "workunits/ledger_verifier.h"
+#include "workunits/ledger/ledger_verifier.h"
 
 namespace quorate {
 namespace {

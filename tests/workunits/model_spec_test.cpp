@@ -1,4 +1,4 @@
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "workunits/object_store.h"
+#include "workunits/objects/object_store.h"
 
 #include <chrono>
 #include <functional>

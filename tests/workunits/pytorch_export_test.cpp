@@ -1,4 +1,4 @@
-#include "workunits/pytorch_export.h"
+#include "workunits/objects/pytorch_export.h"
 
 #include <cstring>
 #include <numeric>
@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

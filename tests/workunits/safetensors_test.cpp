@@ -1,4 +1,4 @@
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 #include <cstring>
 #include <limits>

@@ -1,10 +1,10 @@
-#include "workunits/shard.h"
+#include "workunits/objects/shard.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
 #include "tests/support/samples.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

@@ -1,4 +1,4 @@
-#include "workunits/snapshot_delta.h"
+#include "workunits/objects/snapshot_delta.h"
 
 #include <cmath>
 #include <limits>
@@ -8,8 +8,8 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "tests/support/samples.h"
-#include "workunits/safetensors.h"
-#include "workunits/update.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {

@@ -1,11 +1,11 @@
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
 #include "tests/support/samples.h"
-#include "workunits/safetensors.h"
-#include "workunits/shard.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/shard.h"
 
 namespace quorate {
 namespace {

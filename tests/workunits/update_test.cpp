@@ -1,4 +1,4 @@
-#include "workunits/update.h"
+#include "workunits/objects/update.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "validator/element_loop.h"
+#include "base/element_loop.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 

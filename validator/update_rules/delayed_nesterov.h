@@ -13,7 +13,7 @@
 // if the bound of stale steps (one_by_one.h) wants it.
 // Source: Liu et al., "Asynchronous Local-SGD Training for Language Modeling",
 // arXiv 2401.09135, algorithm 3 (there with the opposite sign of delta). Units
-// sized by speed, the paper's other half, are server/work_generator's.
+// sized by speed, the paper's other half, are server/making/work_generator's.
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 #include "validator/update_rules/diloco.h"
 
 #include "base/arithmetic.h"
-#include "validator/element_loop.h"
+#include "base/element_loop.h"
 #include "validator/update_rules/round_mean.h"
 #include "validator/update_rules/rule_settings.h"
 

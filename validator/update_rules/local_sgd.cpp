@@ -1,6 +1,6 @@
 #include "validator/update_rules/local_sgd.h"
 
-#include "validator/element_loop.h"
+#include "base/element_loop.h"
 #include "validator/update_rules/round_mean.h"
 #include "validator/update_rules/rule_settings.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "validator/element_loop.h"
+#include "base/element_loop.h"
 
 namespace quorate {
 

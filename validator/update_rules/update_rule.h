@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "workunits/codec.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "workunits/json_fields.h"
-#include "workunits/layer_spec.h"
-#include "workunits/model_spec.h"
+#include "base/json_fields.h"
+#include "workunits/models/layer_spec.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernels/backend.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 #include "workunits/training/samples.h"
 
 namespace quorate {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/backend.h"
-#include "workunits/model_spec.h"
+#include "workunits/models/model_spec.h"
 #include "workunits/training/layer.h"
 #include "workunits/training/plan.h"
 
@@ -20,8 +20,8 @@ class Model {
   Model(const ModelSpec& spec, std::size_t max_batch, Backend& backend,
         Purpose purpose = Purpose::training);
 
-  // All of them in declared order (workunits/model_spec.h), one flat array;
-  // those that are learned, its first part; and their gradients.
+  // All of them in declared order (workunits/models/model_spec.h), one flat
+  // array; those that are learned, its first part; and their gradients.
   View parameters() { return parameters_.view(); }
   View trainable() { return parameters_.view().part(0, trainable_); }
   View gradients() { return gradients_.view(); }

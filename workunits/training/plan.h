@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "workunits/layer_tensors.h"
+#include "workunits/models/layer_tensors.h"
 
 namespace quorate {
 

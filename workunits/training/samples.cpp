@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 

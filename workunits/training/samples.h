@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "workunits/model_spec.h"
-#include "workunits/shard.h"
+#include "workunits/models/model_spec.h"
+#include "workunits/objects/shard.h"
 #include "workunits/training/model.h"
 
 namespace quorate {

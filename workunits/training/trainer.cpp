@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "kernels/float_environment.h"
+#include "workunits/objects/update.h"
 #include "workunits/training/float_bytes.h"
 #include "workunits/training/loss.h"
-#include "workunits/update.h"
 
 namespace quorate {
 namespace {

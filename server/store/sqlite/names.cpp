@@ -4,7 +4,7 @@
 
 #include "server/store/sqlite/rows.h"
 #include "server/store/sqlite/schema.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "server/store/store.h"
-#include "workunits/ledger.h"
+#include "workunits/ledger/ledger.h"
 #include "workunits/workunit.h"
 
 namespace quorate {

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "client/local_time.h"
+#include "client/folder/local_time.h"
 
 namespace quorate::client {
 namespace {

@@ -1,10 +1,10 @@
-#include "client/worker/claim_check.h"
+#include "client/worker/units/claim_check.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "client/worker/unit_runner.h"
-#include "kernels/backends.h"
+#include "client/worker/units/unit_runner.h"
+#include "kernels/devices/backends.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/samples.h"
 

@@ -1,10 +1,10 @@
-#include "client/worker/explain.h"
+#include "client/worker/checks/explain.h"
 
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/forwarding_backend.h"
 

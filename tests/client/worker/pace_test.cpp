@@ -1,4 +1,4 @@
-#include "client/worker/pace.h"
+#include "client/worker/units/pace.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "client/worker/self_test.h"
+#include "client/worker/checks/self_test.h"
 
 #include <cmath>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/support/forwarding_backend.h"
 
 namespace quorate::worker {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/forwarding_backend.h"
 

@@ -3,9 +3,9 @@
 #include "base/arithmetic.h"
 #include "base/random.h"
 #include "tests/support/samples.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/shard.h"
 #include "workunits/sealed.h"
-#include "workunits/shard.h"
 
 namespace quorate::worker {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "client/worker/job.h"
+#include "client/worker/units/job.h"
 #include "protocol/worker/messages.h"
 #include "tests/support/temporary_folder.h"
 #include "workunits/task.h"

@@ -1,13 +1,13 @@
-#include "client/worker/unit_runner.h"
+#include "client/worker/units/unit_runner.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/samples.h"
-#include "workunits/model_spec.h"
-#include "workunits/safetensors.h"
+#include "workunits/models/model_spec.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::worker {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/worker/verified_files.h"
+#include "client/worker/units/verified_files.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "kernels/backends.h"
+#include "kernels/devices/backends.h"
 #include "kernels/gpu/gpu_backend.h"
 #include "kernels/opencl/source.h"
 #include "tests/kernels/inputs.h"

@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "base/weak_crypto.h"
 #include "server/backup/list.h"
-#include "server/file_deleter.h"
-#include "server/settings.h"
+#include "server/objects/file_deleter.h"
+#include "server/settings/settings.h"
 #include "server/store/store.h"
 #include "tests/support/temporary_folder.h"
-#include "workunits/object_store.h"
+#include "workunits/objects/object_store.h"
 
 namespace quorate {
 namespace {

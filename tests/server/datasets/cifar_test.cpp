@@ -1,10 +1,10 @@
-#include "server/datasets/cifar.h"
+#include "server/datasets/readers/cifar.h"
 
 #include <array>
 
 #include <doctest/doctest.h>
 
-#include "server/datasets/readers.h"
+#include "server/datasets/readers/readers.h"
 #include "tests/server/datasets/files.h"
 #include "tests/support/data.h"
 

@@ -1,4 +1,4 @@
-#include "server/datasets/csv_set.h"
+#include "server/datasets/readers/csv_set.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "server/datasets/readers.h"
+#include "server/datasets/readers/readers.h"
 #include "tests/server/datasets/files.h"
 #include "tests/support/data.h"
 

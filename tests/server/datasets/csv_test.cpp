@@ -1,4 +1,4 @@
-#include "server/datasets/csv.h"
+#include "server/datasets/readers/csv.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "server/datasets/data_file.h"
+#include "server/datasets/readers/data_file.h"
 
 #include <doctest/doctest.h>
 

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "server/datasets/source.h"
+#include "server/datasets/readers/source.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {

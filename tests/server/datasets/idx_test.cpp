@@ -1,4 +1,4 @@
-#include "server/datasets/idx.h"
+#include "server/datasets/readers/idx.h"
 
 #include <doctest/doctest.h>
 

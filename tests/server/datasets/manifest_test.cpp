@@ -4,7 +4,7 @@
 
 #include "tests/server/datasets/files.h"
 #include "tests/support/data.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/datasets/readers.h"
+#include "server/datasets/readers/readers.h"
 
 #include <fstream>
 

@@ -1,12 +1,12 @@
-#include "server/datasets/safetensors_set.h"
+#include "server/datasets/readers/safetensors_set.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "server/datasets/readers.h"
+#include "server/datasets/readers/readers.h"
 #include "tests/server/datasets/files.h"
 #include "tests/support/data.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

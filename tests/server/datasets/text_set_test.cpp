@@ -1,9 +1,9 @@
-#include "server/datasets/text_set.h"
+#include "server/datasets/readers/text_set.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "server/datasets/readers.h"
+#include "server/datasets/readers/readers.h"
 #include "tests/server/datasets/files.h"
 #include "tests/support/data.h"
 

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/datasets/files.h"
-#include "workunits/token_shard.h"
+#include "workunits/objects/token_shard.h"
 
 namespace quorate {
 namespace {

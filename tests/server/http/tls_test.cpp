@@ -1,4 +1,4 @@
-#include "server/http/tls.h"
+#include "server/http/tls/tls.h"
 
 #include <curl/curl.h>
 #include <doctest/doctest.h>

@@ -5,7 +5,7 @@
 #include "base/arithmetic.h"
 #include "base/error.h"
 #include "protocol/native/peer_messages.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::test {
 namespace {

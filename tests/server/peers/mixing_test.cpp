@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/arithmetic.h"
-#include "server/admin/change_run.h"
+#include "server/orders/change_run.h"
 #include "tests/server/project_fixture.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

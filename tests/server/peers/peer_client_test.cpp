@@ -12,7 +12,7 @@
 #include "tests/server/peers/fake_peer.h"
 #include "tests/support/samples.h"
 #include "tests/support/temporary_folder.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate {
 namespace {

@@ -1,4 +1,4 @@
-#include "server/simulator/draws.h"
+#include "server/simulator/scenario/draws.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "server/simulator/scenario.h"
+#include "server/simulator/scenario/scenario.h"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/random.h"
-#include "workunits/safetensors.h"
+#include "workunits/objects/safetensors.h"
 
 namespace quorate::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "client/result_signing.h"
+#include "client/exchange/result_signing.h"
 
 namespace quorate::test {
 

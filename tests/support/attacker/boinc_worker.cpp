@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "client/worker/boinc_slot.h"
-#include "client/worker/boinc_task.h"
+#include "client/worker/boinc/boinc_slot.h"
+#include "client/worker/boinc/boinc_task.h"
 #include "protocol/native/messages.h"
 #include "tests/support/attacker/attacks.h"
 

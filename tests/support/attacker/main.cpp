@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "client/program.h"
+#include "client/commands/program.h"
 #include "tests/support/attacker/attacks.h"
 
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/tensor.h"
-#include "workunits/sample_shape.h"
+#include "workunits/models/sample_shape.h"
 
 namespace quorate {
 

@@ -1,0 +1,152 @@
+// The agent of one project: asks for work ahead, carries every task through its
+// states, keeps its leases alive, and sleeps until something happens.
+//
+// One thread owns all state. Whatever may wait runs elsewhere (lanes for the
+// network, slots for the workers) and comes back as news in the mailbox, so
+// that neither computing nor heartbeats ever wait for a transfer.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "client/agent/computer.h"
+#include "client/agent/lane.h"
+#include "client/agent/work_fetch.h"
+#include "client/exchange/object_cache.h"
+#include "client/exchange/object_transfer.h"
+#include "client/exchange/result_signing.h"
+#include "client/exchange/session.h"
+#include "client/folder/project.h"
+#include "client/machine/settings.h"
+#include "client/permission/governor.h"
+#include "client/status/contact.h"
+#include "client/units/state_file.h"
+#include "client/units/task.h"
+
+namespace quorate::client {
+
+// All that an agent needs; references outlive it.
+struct AgentParts {
+  const Project& project;
+  const Identity& identity;
+  fs::path folder;  // of the project
+  // What the volunteer wants now, asked on every pass; given the process ids of
+  // the workers.
+  std::function<Orders(const std::vector<int>&)> orders;
+  TransferFactory make_transfer;
+  std::vector<protocol::WorkerOptions> workers;
+  bool once = false;
+  const Clock& clock;
+  const Network* network = nullptr;  // for `status` only
+  ResultTamper* tamper = nullptr;    // test programs only
+};
+
+class Agent {
+ public:
+  // Reads what an earlier run left. Throws io.
+  explicit Agent(const AgentParts& parts);
+  ~Agent();
+
+  // Works until `should_leave`, or with `once` until a result was reported.
+  // Throws what makes going on senseless: unsupported when no device can serve,
+  // denied when the one result of `once` was rejected, io.
+  void run(const std::atomic<bool>& should_leave);
+
+  const AgentState& state() const { return state_; }
+
+ private:
+  // agent.cpp: the loop and the conversation about work.
+  void forget_strangers();
+  void pass();
+  void follow_orders();
+  void ask_for_work();
+  std::optional<WorkWish> wanted() const;
+  void on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
+               const WorkWish& wish);
+  void take_assignments(const std::vector<Assignment>& assignments,
+                        const WorkWish& wish);
+  void take_verdicts(const protocol::WorkReply& reply);
+  void cancel(Task& task);
+  void beat();
+  void on_beat(Outcome<protocol::WorkReply> outcome,
+               const std::vector<protocol::Failure>& told);
+  void ask_for_standing();
+  protocol::WorkRequest describe_tasks() const;
+  bool is_done() const;
+
+  // agent_activity.cpp: what it tells of itself.
+  void note_contact(const std::optional<Error>& error);
+  void note_work();
+  std::string no_work_now() const;
+  std::string trouble() const;
+  Activity tasks_now() const;
+  void show_activity();
+
+  // agent_steps.cpp: what a step of a task does.
+  void advance(Task& task);
+  void perform(Step step, Task& task);
+  void fetch(Task& task);
+  void start(Task& task);
+  void stop(Task& task);
+  void sign(Task& task);
+  void upload(Task& task);
+  void report(Task& task);
+  void forget(Task& task);
+  void on_compute_news(ResultId result, const ComputeNews& news);
+  void on_refused(Task& task, const std::string& kind, const std::string& why);
+  void on_computed(Task& task, const Computed& computed);
+  void on_report(Task& task, const ReportAnswer& answer);
+  protocol::ComputeRequest compute_request(const Task& task,
+                                           double& step_operations) const;
+  Task* find(ResultId result);
+  void give_up(Task& task, const std::string& why);
+  void retry(Task& task, const Error& error, Seconds asked_delay);
+  // Runs job(ProjectApi&) -> T on a lane while the task is busy; done(Task&,
+  // T&) if it worked, else a retry or the end of the task.
+  template <class T, class Job, class Done>
+  void run_step(Lane& lane, Task& task, Job job, Done done);
+  std::set<Hash> needed_objects() const;
+  fs::path result_folder(ResultId result) const;
+
+  AgentParts parts_;
+  StateFile state_file_;
+  AgentState state_;
+  ObjectCache cache_;
+  Session session_;
+  Mailbox mailbox_;
+  std::uint64_t seed_;  // of retries, so that hosts do not return together
+
+  Orders orders_;
+  bool is_paused_ = false;
+  bool is_beating_ = false;
+  bool is_learning_ = false;  // its standing
+  std::uint32_t work_failures_ = 0;
+  std::uint32_t beat_failures_ = 0;
+  std::uint32_t failures_in_a_row_ = 0;  // of tasks, since one was computed
+  Instant ask_at_{};
+  Instant rest_until_{};  // after failed tasks
+  Instant beat_at_{};
+  Instant standing_at_{};
+  Instant show_at_{};
+  Contact contact_;
+  bool is_idle_ = false;  // the project has no work
+  // For `once`: a result was reported, or why none will be.
+  bool has_reported_ = false;
+  std::string failure_;
+
+  std::unique_ptr<Computer> computer_;
+  Lane work_lane_;
+  Lane beat_lane_;
+  Lane download_lane_;
+  Lane upload_lane_;
+};
+
+}  // namespace quorate::client

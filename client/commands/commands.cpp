@@ -1,0 +1,264 @@
+#include "client/commands/commands.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "client/agent/agent.h"
+#include "client/folder/attach.h"
+#include "client/folder/choose_project.h"
+#include "client/folder/data_folder.h"
+#include "client/folder/log_file.h"
+#include "client/machine/find_devices.h"
+#include "client/machine/host_info.h"
+#include "client/permission/governor.h"
+#include "client/status/contact.h"
+#include "client/status/status_text.h"
+
+namespace quorate::client {
+namespace {
+
+using nlohmann::json;
+
+// The one mutable global: a signal handler can reach nothing else.
+std::atomic<bool> should_leave{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int) {
+  should_leave = true;
+}
+
+void catch_signals() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  // The second one ends us at once.
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::sigaction(SIGHUP, &action, nullptr);  // the terminal was closed
+}
+
+// The project as it was attached before.
+std::optional<Project> known_project(const std::vector<Project>& known,
+                                     const ProjectId& id) {
+  for (const Project& project : known) {
+    if (project.id == id) return project;
+  }
+  return std::nullopt;
+}
+
+json project_json(const Project& project) {
+  return {{"project", project.statement.name},
+          {"url", project.url},
+          {"fingerprint", fingerprint(project.id)}};
+}
+
+std::vector<protocol::WorkerOptions> worker_options(const RunSettings& settings,
+                                                    const Orders& orders) {
+  std::vector<protocol::WorkerOptions> workers;
+  for (const std::string& device : workers_of(settings)) {
+    protocol::WorkerOptions options;
+    options.program = protocol::find_worker_program();
+    options.device = device;
+    options.threads = orders.threads;
+    options.cpu_percent = orders.cpu_percent;
+    options.gpu_percent = orders.gpu_percent;
+    options.memory_mb = orders.memory_mb;
+    options.niceness = kWorkerNiceness;
+    workers.push_back(options);
+  }
+  return workers;
+}
+
+// The settings with names of devices in the place of "auto".
+RunSettings with_devices(RunSettings settings, const DataFolder& folder,
+                         const Clock& clock) {
+  const std::string automatic = RunSettings{}.devices.front();
+  auto named =
+      std::count(settings.devices.begin(), settings.devices.end(), automatic);
+  if (named == 0) return settings;
+  if (settings.devices.size() > 1) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--device: found \"{}\" beside other devices: "
+                            "name it alone, or only devices",
+                            automatic));
+  }
+  std::uint32_t cores = load_prefs(folder.prefs_file()).cores;
+  settings.devices =
+      find_devices({protocol::find_worker_program(), folder.speeds_file(),
+                    cores == 0 ? physical_cores() : cores, kDevicePatience,
+                    clock, should_leave});
+  return settings;
+}
+
+void run_here(Agent& agent, const fs::path& folder) {
+  try {
+    agent.run(should_leave);
+  } catch (const std::exception&) {
+    std::error_code unknown;
+    if (fs::exists(folder, unknown) || unknown) throw;
+    throw Error(ErrorKind::io,
+                fmt::format("the data folder {} is gone: attach again",
+                            folder.string()));
+  }
+}
+
+}  // namespace
+
+void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
+  expect_user_name(options.name);
+  ProjectAddress address = parse_project_address(options.address);
+  DataFolder folder(dir);
+  Project project = fetch_project(address, make_curl_transfer);
+  std::vector<Project> attached = folder.projects();
+  expect_no_stranger(attached, project, address);
+  if (!options.account.empty()) folder.adopt_account(options.account);
+  PublicKey account = folder.account_key().public_key();
+  folder.host_key();  // made now, so that `run` can miss it
+  auto known = known_project(attached, project.id);
+  project.user_name = options.name;
+  if (options.name.empty() && known) project.user_name = known->user_name;
+  folder.add_project(project);
+  bool is_first = address.fingerprint.empty() && !known;
+  if (as_json) {
+    json row = project_json(project);
+    row["account"] = account.hex();
+    row["seen_for_the_first_time"] = is_first;
+    fmt::print("{}\n", row.dump());
+    return;
+  }
+  fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
+             project.statement.name, project.url, fingerprint(project.id),
+             is_first
+                 ? " (seen for the first time, and pinned: compare it with "
+                   "the project's)"
+                 : "",
+             account.hex().substr(0, 16));
+}
+
+void detach(const fs::path& dir, const std::string& url, bool as_json) {
+  DataFolder folder = DataFolder::open(dir);
+  FileLock lock = folder.lock();
+  Project project =
+      choose_project(folder.projects(), url, "detach FINGERPRINT");
+  std::uint64_t given_up = unfinished_results(folder, project.id);
+  folder.remove_project(project);
+  if (as_json) {
+    json row = project_json(project);
+    row["given_up"] = given_up;
+    fmt::print("{}\n", row.dump());
+    return;
+  }
+  fmt::print("detached from {} at {}: {} given up; account.key is kept in {}\n",
+             project.statement.name, project.url,
+             count_text(given_up, "unfinished result"), folder.root().string());
+}
+
+void run_agent(const fs::path& dir, const std::string& project_name,
+               const RunSettings& wanted, ResultTamper* tamper) {
+  DataFolder folder = DataFolder::open(dir);
+  FileLock lock = folder.lock();
+  Project project =
+      choose_project(folder.projects(), project_name, "--project FINGERPRINT");
+  start_logging(LogLevel::info,
+                RotatingLog{log_file(folder.root()).string(), kLogBytes});
+  if (!folder.has_host_key()) {
+    log_warning("new_computer", {{"why",
+                                  "host.key is missing: this computer "
+                                  "joins as a new one"}});
+  }
+  Identity identity{project.id,        folder.account_key(), folder.host_key(),
+                    project.user_name, host_name(),          platform_text()};
+  SystemClock clock;
+  Network network;
+  catch_signals();
+  const RunSettings settings = with_devices(wanted, folder, clock);
+  Governor governor(folder, settings, Machine(), clock, network);
+  AgentParts parts{project,
+                   identity,
+                   folder.project_folder(project.id),
+                   [&governor](const std::vector<int>& workers) {
+                     return governor.orders(workers);
+                   },
+                   [&project, &network] {
+                     CurlOptions options = curl_options(project);
+                     options.network = &network;
+                     return make_curl_transfer(options);
+                   },
+                   worker_options(settings, governor.orders({})),
+                   settings.once,
+                   clock,
+                   &network,
+                   tamper};
+  log_info("started", {{"project", project.statement.name},
+                       {"url", project.url},
+                       {"devices", devices_text(workers_of(settings))}});
+  Agent agent(parts);
+  std::uint64_t before = agent.state().counters.reported;
+  run_here(agent, parts.folder);
+  std::uint64_t reported = agent.state().counters.reported - before;
+  log_info("left", {{"reported", reported}});
+  // The terminal may be gone: SIGHUP.
+  std::fputs((farewell_text(reported, agent.state().tasks) + "\n").c_str(),
+             stderr);
+}
+
+void show_status(const fs::path& dir, bool as_json) {
+  Status status = read_status(DataFolder::open(dir), SystemClock().unix_ms());
+  fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
+}
+
+void pause(const fs::path& dir, const std::string& duration, bool as_json) {
+  std::int64_t now = SystemClock().unix_ms();
+  Pause pause;
+  if (!duration.empty()) {
+    auto length = parse_duration(duration).count() * 1000;
+    pause = {now, now + static_cast<std::int64_t>(length)};
+  }
+  DataFolder::open(dir).set_pause(pause);
+  if (as_json) {
+    json until = pause.until == 0 ? json(nullptr) : json(pause.until);
+    fmt::print("{}\n", json{{"paused", true}, {"until", until}}.dump());
+    return;
+  }
+  fmt::print("paused {}\n", pause_text(pause, now));
+}
+
+void resume(const fs::path& dir, bool as_json) {
+  DataFolder::open(dir).set_pause(std::nullopt);
+  fmt::print("{}\n",
+             as_json ? json{{"paused", false}}.dump() : std::string("resumed"));
+}
+
+void show_log(const fs::path& dir, std::size_t lines, bool follow) {
+  fs::path folder = DataFolder::open(dir).root();
+  LogReader log(folder);
+  if (!log.exists()) {
+    fmt::print(stderr, "no log yet in {}: quorate-client run writes it\n",
+               folder.string());
+  }
+  fmt::print("{}", log.last(lines));
+  if (!follow) return;
+  catch_signals();
+  while (!should_leave) {
+    std::fflush(stdout);
+    std::this_thread::sleep_for(kTick);
+    fmt::print("{}", log.more());
+  }
+}
+
+void run_ui(const fs::path& dir, const UiOptions& options) {
+  catch_signals();
+  serve_ui(dir, options, should_leave);
+}
+
+}  // namespace quorate::client

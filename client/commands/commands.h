@@ -1,0 +1,62 @@
+// The commands of the client, after their arguments have been read. Each
+// throws Error when it cannot do what it was asked. as_json: what is printed is
+// one JSON value.
+#pragma once
+
+#include <string>
+
+#include "base/file.h"
+#include "client/exchange/result_signing.h"
+#include "client/machine/settings.h"
+#include "client/ui/ui.h"
+
+namespace quorate::client {
+
+struct AttachOptions {
+  std::string address;  // URL[#FINGERPRINT]
+  std::string account;  // key file; empty: this folder's own
+  std::string name;     // of the volunteer, up to 64 bytes
+};
+void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
+
+// url: address or fingerprint of an attached project.
+void detach(const fs::path& dir, const std::string& url, bool as_json);
+
+// Computes until SIGINT or SIGTERM. project: address or fingerprint; may be
+// empty when only one is attached.
+void run_agent(const fs::path& dir, const std::string& project,
+               const RunSettings& settings, ResultTamper* tamper);
+
+void show_status(const fs::path& dir, bool as_json);
+// duration: "2h"; empty: until resume.
+void pause(const fs::path& dir, const std::string& duration, bool as_json);
+void resume(const fs::path& dir, bool as_json);
+
+struct ReceiptOptions {
+  std::string project;  // address or fingerprint; may be empty for the only one
+  std::string out;      // file; empty: named by project and day, here
+  bool may_replace = false;
+  std::string check;  // a file to check instead
+  std::string key;    // of the project that it must be of; empty: one attached
+};
+// Asks the project what this host did, checks its seal, writes it to a file.
+void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
+                   bool as_json);
+// Checks a file, without the project; with `key` also without a data folder.
+void check_receipt(const fs::path& dir, const ReceiptOptions& options,
+                   bool as_json);
+
+// Prints the last lines of the agent's log; follow: and goes on with what is
+// written, until SIGINT or SIGTERM.
+void show_log(const fs::path& dir, std::size_t lines, bool follow);
+
+// Serves the local page until SIGINT or SIGTERM.
+void run_ui(const fs::path& dir, const UiOptions& options);
+
+void show_prefs(const fs::path& dir, bool as_json);
+void set_pref(const fs::path& dir, const std::string& key,
+              const std::string& value, bool as_json);
+// key: empty for all.
+void reset_prefs(const fs::path& dir, const std::string& key, bool as_json);
+
+}  // namespace quorate::client

@@ -1,0 +1,142 @@
+#include "client/commands/receipt.h"
+
+#include <algorithm>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "client/status/contact.h"
+#include "protocol/text.h"
+
+namespace quorate::client {
+namespace {
+
+constexpr std::size_t kMostShown = 256;  // bytes of a name
+constexpr std::size_t kFingerprintDigits = 32;
+
+std::tm universal_time(Millis unix_ms) {
+  return fmt::gmtime(static_cast<std::time_t>(unix_ms / 1000));
+}
+
+// Sealed bytes end up in a terminal.
+std::string shown(const std::string& name) {
+  return protocol::plain_text(name, kMostShown);
+}
+
+double credit_of(const Receipt& receipt) {
+  return static_cast<double>(receipt.credit_thousandths) / 1000;
+}
+
+std::string run_text(const ReceiptRun& run) {
+  return fmt::format(
+      "  run {} ({}): {} in versions {} to {} of its model\n"
+      "    its ledger had {} then, the last with hash {}\n",
+      shown(run.name), shown(run.state), count_text(run.results, "result"),
+      run.first_version, run.last_version,
+      run.ledger_entries == 1 ? "1 entry"
+                              : fmt::format("{} entries", run.ledger_entries),
+      run.ledger_head.hex());
+}
+
+nlohmann::ordered_json run_json(const ReceiptRun& run) {
+  return {{"run", run.name},
+          {"run_id", run.run.hex()},
+          {"state", run.state},
+          {"results", run.results},
+          {"first_version", run.first_version},
+          {"last_version", run.last_version},
+          {"ledger_entries", run.ledger_entries},
+          {"ledger_head", run.ledger_head.hex()}};
+}
+
+}  // namespace
+
+std::string receipt_text(const Receipt& receipt) {
+  std::string text = fmt::format(
+      "{}, fingerprint {}, says under its seal of {:%Y-%m-%d %H:%M:%S} UTC:\n"
+      "  host {}\n"
+      "  of account {}\n"
+      "  has earned {} credit in all runs\n",
+      shown(receipt.project), fingerprint(receipt.project_id),
+      universal_time(receipt.when), receipt.host.hex(), receipt.user.hex(),
+      credit_of(receipt));
+  for (const ReceiptRun& run : receipt.runs) text += run_text(run);
+  if (receipt.runs.empty()) {
+    text += "  no result of it is part of a model yet\n";
+  }
+  return text;
+}
+
+std::string receipt_json(const Receipt& receipt, const std::string& file) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const ReceiptRun& run : receipt.runs) runs.push_back(run_json(run));
+  return nlohmann::ordered_json{
+      {"file", file},
+      {"project", receipt.project},
+      {"fingerprint", fingerprint(receipt.project_id)},
+      {"host", receipt.host.hex()},
+      {"account", receipt.user.hex()},
+      {"when", receipt.when},
+      {"credit", credit_of(receipt)},
+      {"runs", std::move(runs)}}
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void expect_receipt_of(const Receipt& receipt, const Project& project,
+                       const PublicKey& host, const std::string& what) {
+  if (receipt.project_id != project.id) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected one of project {}, found one of {}: "
+                            "is another project served at this address?",
+                            what, fingerprint(project.id),
+                            fingerprint(receipt.project_id)));
+  }
+  if (receipt.host != host) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: expected one for this host, {}, found one "
+                            "for {}: ask the project's operator",
+                            what, host.hex(), receipt.host.hex()));
+  }
+}
+
+void expect_known_project(const Receipt& receipt, const std::string& key,
+                          const std::vector<Project>& attached,
+                          const std::string& what) {
+  const std::string found = fingerprint(receipt.project_id);
+  if (key.empty()) {
+    const bool is_attached = std::any_of(
+        attached.begin(), attached.end(),
+        [&](const Project& one) { return one.id == receipt.project_id; });
+    if (is_attached) return;
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: it is of project {}, to which this computer "
+                            "is not attached: say --key FINGERPRINT, as that "
+                            "project publishes it",
+                            what, found));
+  }
+  if (key.size() < kFingerprintDigits) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--key {}: expected the {} digits of a "
+                            "fingerprint: fewer can be forged",
+                            key, kFingerprintDigits));
+  }
+  if (key == found || key == receipt.project_id.hex() ||
+      key == receipt.key.hex()) {
+    return;
+  }
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: it is of the project {}, not of --key {}: do "
+                          "not believe it, or ask the project for its "
+                          "fingerprint",
+                          what, found, key));
+}
+
+std::string receipt_file_name(const ProjectId& project, Millis unix_ms) {
+  return fmt::format("quorate-{}-{:%Y-%m-%d}.receipt",
+                     fingerprint(project).substr(0, 8),
+                     universal_time(unix_ms));
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,174 @@
+#include "client/exchange/object_cache.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+
+namespace quorate::client {
+namespace {
+
+constexpr std::uint64_t kMostRead = 1 << 20;
+constexpr const char* kPart = ".part";
+// That no task needs: two runs may take turns.
+constexpr std::size_t kSnapshotsKept = 2;
+
+std::string extension_of(ObjectKind kind) {
+  return "." + std::string(name_of(kind));
+}
+
+// The hash that a file is named by.
+std::optional<Hash> hash_of_name(const fs::path& file) {
+  try {
+    return parse_hex<Hash>(file.stem().string(), "object");
+  } catch (const Error&) {
+    return std::nullopt;  // none of ours
+  }
+}
+
+CachedShard cached_shard(const Hash& hash, const fs::directory_entry& file) {
+  return {hash, file.file_size(),
+          file.last_write_time().time_since_epoch().count()};
+}
+
+bool is_newer(const CachedShard& a, const CachedShard& b) {
+  return a.used > b.used;
+}
+
+}  // namespace
+
+ObjectCache::ObjectCache(fs::path folder) : folder_(std::move(folder)) {
+  fs::create_directories(folder_);
+}
+
+bool ObjectCache::contains(const ObjectRef& object) const {
+  std::error_code missing;
+  return fs::file_size(path(object), missing) == object.size && !missing;
+}
+
+fs::path ObjectCache::path(const ObjectRef& object) const {
+  return folder_ / (object.hash.hex() + extension_of(object.kind));
+}
+
+Bytes ObjectCache::read(const ObjectRef& object) const {
+  Bytes bytes = read_file(path(object), kMostRead);
+  if (sha256(bytes) == object.hash) return bytes;
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("{}: its bytes have changed on disk", path(object).string()));
+}
+
+void ObjectCache::drop_if_changed(const ObjectRef& object) const {
+  if (!contains(object)) return;
+  if (sha256(MappedFile(path(object)).bytes()) == object.hash) return;
+  log_warning("object_changed_on_disk", {{"file", path(object).string()}});
+  fs::remove(path(object));
+}
+
+fs::path ObjectCache::part(const ObjectRef& object) const {
+  return folder_ / (object.hash.hex() + kPart);
+}
+
+void ObjectCache::adopt(const ObjectRef& object) const {
+  fs::path whole = part(object);
+  FileDescriptor file = open_file(whole, O_RDONLY);
+  if (::fsync(file.get()) != 0) throw_errno("sync " + whole.string());
+  fs::rename(whole, path(object));
+  sync_folder(folder_);
+}
+
+void ObjectCache::put(const ObjectRef& object, const ByteParts& bytes) const {
+  const fs::path whole = part(object);
+  {
+    FileDescriptor file = open_file(whole, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    for (ByteView piece : bytes.parts()) write_all(file.get(), piece, whole);
+  }
+  adopt(object);
+}
+
+void ObjectCache::touch(const ObjectRef& object) const {
+  std::error_code ignored;  // a file system without times costs only order
+  fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
+}
+
+std::vector<Hash> ObjectCache::shards(std::size_t most) const {
+  std::vector<CachedShard> found;
+  try {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
+      std::optional<Hash> hash = hash_of_name(entry.path());
+      if (hash && entry.path().extension() == extension_of(ObjectKind::shard)) {
+        found.push_back(cached_shard(*hash, entry));
+      }
+    }
+  } catch (const fs::filesystem_error&) {
+    return {};  // one has just gone, or the folder: for once, say nothing
+  }
+  std::sort(found.begin(), found.end(), is_newer);
+  if (found.size() > most) found.resize(most);
+  std::vector<Hash> hashes;
+  hashes.reserve(found.size());
+  for (const CachedShard& shard : found) hashes.push_back(shard.hash);
+  return hashes;
+}
+
+void ObjectCache::prune(const std::set<Hash>& needed,
+                        std::uint64_t limit_bytes) const {
+  std::vector<fs::path> gone;
+  std::vector<CachedShard> shards;
+  std::vector<CachedShard> snapshots;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    std::optional<Hash> hash = hash_of_name(entry.path());
+    if (!hash) continue;
+    if (entry.path().extension() == extension_of(ObjectKind::shard)) {
+      shards.push_back(cached_shard(*hash, entry));
+    } else if (entry.path().extension() == extension_of(ObjectKind::snapshot)) {
+      if (!needed.contains(*hash)) {
+        snapshots.push_back(cached_shard(*hash, entry));
+      }
+    } else if (!needed.contains(*hash)) {
+      gone.push_back(entry.path());
+    }
+  }
+  std::uint64_t room = limit_bytes;
+  std::uint64_t shard_bytes = 0;
+  for (const CachedShard& shard : shards) shard_bytes += shard.size;
+  for (const Hash& hash : superfluous(std::move(shards), needed, room)) {
+    gone.push_back(path({ObjectKind::shard, hash, 0}));
+  }
+  room -= std::min(room, shard_bytes);
+  std::sort(snapshots.begin(), snapshots.end(), is_newer);
+  for (std::size_t i = 0; i < snapshots.size(); ++i) {
+    const bool stays =
+        i == 0 || (i < kSnapshotsKept && snapshots[i].size <= room);
+    if (stays) continue;
+    gone.push_back(path({ObjectKind::snapshot, snapshots[i].hash, 0}));
+  }
+  for (const fs::path& file : gone) fs::remove(file);
+}
+
+std::vector<Hash> superfluous(std::vector<CachedShard> shards,
+                              const std::set<Hash>& needed,
+                              std::uint64_t limit) {
+  std::sort(shards.begin(), shards.end(),
+            [&](const CachedShard& a, const CachedShard& b) {
+              bool a_needed = needed.contains(a.hash);
+              bool b_needed = needed.contains(b.hash);
+              return a_needed != b_needed ? a_needed : a.used > b.used;
+            });
+  std::vector<Hash> gone;
+  std::uint64_t kept = 0;
+  for (const CachedShard& shard : shards) {
+    kept += shard.size;
+    if (kept > limit && !needed.contains(shard.hash)) {
+      gone.push_back(shard.hash);
+    }
+  }
+  return gone;
+}
+
+}  // namespace quorate::client

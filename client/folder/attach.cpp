@@ -1,0 +1,134 @@
+#include "client/folder/attach.h"
+
+#include <fmt/format.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "protocol/transfer/statement.h"
+
+namespace quorate::client {
+namespace {
+
+// "http://host:port" if a project answers there without TLS; else empty.
+std::string plain_twin(const ProjectAddress& address,
+                       const TransferMaker& make) {
+  if (!address.is_encrypted()) return "";
+  CurlOptions plain{"http://" + address.url.substr(address.url.find("://") + 3),
+                    TlsTrust::unchecked, ""};
+  try {
+    open_statement(fetch_statement(*make(plain)));
+    return plain.base_url;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+Project fetch_with(const CurlOptions& options, const TransferMaker& make) {
+  Project project = open_statement(fetch_statement(*make(options)));
+  project.url = options.base_url;
+  return project;
+}
+
+Project fetch_first(const ProjectAddress& address, const TransferMaker& make) {
+  try {
+    return fetch_with({address.url, TlsTrust::unchecked, ""}, make);
+  } catch (const Error& e) {
+    std::string advice = "check the address, and that the server is running";
+    if (std::string twin = plain_twin(address, make); !twin.empty()) {
+      advice = fmt::format(
+          "it answers no TLS: if the project's address begins "
+          "with http://, type {}",
+          twin);
+    }
+    throw Error(e.kind(), fmt::format("attach to {}: {}: {}", address.url,
+                                      e.what(), advice));
+  }
+}
+
+// "My project" 5705b2c1…
+std::string short_text(const Project& project) {
+  return fmt::format("\"{}\" {}…", project.statement.name,
+                     fingerprint(project.id).substr(0, 8));
+}
+
+Project fetch_again(const Project& project, const TransferMaker& make) {
+  try {
+    return fetch_with(curl_options(project), make);
+  } catch (const Error& e) {
+    throw Error(e.kind(),
+                fmt::format("attach to {}: {}", project.url, e.what()));
+  }
+}
+
+}  // namespace
+
+CurlOptions curl_options(const Project& project) {
+  return quorate::curl_options(project.url, project.statement);
+}
+
+Project fetch_project(const ProjectAddress& address,
+                      const TransferMaker& make) {
+  Project project = fetch_first(address, make);
+  if (!matches(address.fingerprint, project.id)) {
+    throw Error(
+        ErrorKind::denied,
+        fmt::format("attach to {}: expected project {}, found {}: ask "
+                    "the project for its address and fingerprint",
+                    address.url, address.fingerprint, fingerprint(project.id)));
+  }
+  if (project.statement.arithmetic != kArithmeticVersion) {
+    throw Error(ErrorKind::unsupported,
+                fmt::format("attach to {}: the project computes with "
+                            "arithmetic {}, this client with {}: use a client "
+                            "of the project's version",
+                            address.url, project.statement.arithmetic,
+                            kArithmeticVersion));
+  }
+  if (!address.is_encrypted()) return project;
+  // Whoever relayed the statement could not change it; only now do we learn
+  // whether the server itself holds the key that it names.
+  Project again = fetch_again(project, make);
+  if (again.id != project.id) {
+    throw Error(ErrorKind::denied,
+                fmt::format("attach to {}: the project changed between two "
+                            "requests: try again on another network",
+                            address.url));
+  }
+  return again;
+}
+
+void expect_no_stranger(const std::vector<Project>& attached,
+                        const Project& found, const ProjectAddress& address) {
+  if (!address.fingerprint.empty()) return;
+  const Project* other = nullptr;
+  for (const Project& project : attached) {
+    if (project.id == found.id) return;
+    if (project.url == found.url) other = &project;
+  }
+  if (other == nullptr) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("attach to {0}: this address was {1}, now {2} "
+                          "answers: if that is intended: quorate-client attach "
+                          "{0}#{3}",
+                          found.url, short_text(*other), short_text(found),
+                          fingerprint(found.id)));
+}
+
+void expect_user_name(const std::string& name) {
+  constexpr std::size_t kMostBytes = 64;
+  if (name.size() > kMostBytes) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--name: at most {} bytes, found {}: choose a "
+                            "shorter one",
+                            kMostBytes, name.size()));
+  }
+  for (char c : name) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
+      throw Error(ErrorKind::usage,
+                  "--name: a control character is in it: choose a name of "
+                  "letters, digits and blanks");
+    }
+  }
+}
+
+}  // namespace quorate::client

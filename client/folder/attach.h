@@ -1,0 +1,35 @@
+// Joining a project: who is at that address, and is it the one that was meant?
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/folder/project.h"
+#include "protocol/transfer/curl_transfer.h"
+#include "protocol/transfer/project_address.h"
+#include "protocol/transfer/transfer.h"
+
+namespace quorate::client {
+
+// How to reach an attached project: its pinned key if it has one.
+CurlOptions curl_options(const Project& project);
+
+// Fetches the sealed statement and checks it: sealed by the key that it names,
+// of the project that the fingerprint means, served over TLS by the key that it
+// pins (or by one that an authority vouches for). Throws unavailable, corrupt,
+// denied, or unsupported for an arithmetic that this client does not have.
+Project fetch_project(const ProjectAddress& address, const TransferMaker& make);
+
+// Throws denied when another project of `attached` has this address, and no
+// fingerprint says that `found` is meant: a server in the middle, or a project
+// that has moved. Pure.
+void expect_no_stranger(const std::vector<Project>& attached,
+                        const Project& found, const ProjectAddress& address);
+
+// A volunteer's name as projects take it: up to 64 bytes, no control
+// characters; may be empty. Throws usage.
+void expect_user_name(const std::string& name);
+
+}  // namespace quorate::client

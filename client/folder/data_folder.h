@@ -1,0 +1,57 @@
+// The volunteer's folder: keys, attached projects, preferences, the pause.
+// Layout:
+//   account.key host.key lock paused prefs.json client.log client.1.log
+//   projects/FINGERPRINT/{project.json,state.json,activity.json,
+//                         objects/,results/ID/}
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/crypto.h"
+#include "base/file.h"
+#include "client/folder/pause.h"
+#include "client/folder/project.h"
+
+namespace quorate::client {
+
+class DataFolder {
+ public:
+  // Makes the folder if it is not there. Throws io, or denied for another
+  // user's.
+  explicit DataFolder(fs::path root);
+  // The same of one that is there. Throws usage for a name mistyped.
+  static DataFolder open(const fs::path& root);
+
+  // The keys, made when they are not there yet. Throw io, corrupt, denied.
+  PrivateKey account_key() const;
+  PrivateKey host_key() const;
+  bool has_host_key() const;
+  // Makes the key in `file` the account of this folder. Throws denied if it
+  // already has another one.
+  void adopt_account(const fs::path& file) const;
+
+  // Held by whoever works with the projects. Throws denied, naming the process
+  // that holds it and how to stop it.
+  FileLock lock() const;
+
+  // The pause that holds at `unix_ms`, if any.
+  std::optional<Pause> pause(std::int64_t unix_ms) const;
+  // nullopt: resume. Durable on return.
+  void set_pause(const std::optional<Pause>& pause) const;
+
+  const fs::path& root() const { return root_; }
+  fs::path prefs_file() const { return root_ / "prefs.json"; }
+  // What the devices of this computer were measured at.
+  fs::path speeds_file() const { return root_ / "devices.json"; }
+
+  fs::path project_folder(const ProjectId& project) const;
+  void add_project(const Project& project) const;
+  void remove_project(const Project& project) const;
+  std::vector<Project> projects() const;
+
+ private:
+  fs::path root_;
+};
+
+}  // namespace quorate::client

@@ -1,0 +1,66 @@
+// Gathers what a running agent has to obey: preferences, pauses and the state
+// of the machine, read anew every few seconds; the command line has the last
+// word.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "client/folder/data_folder.h"
+#include "client/machine/machine.h"
+#include "client/machine/settings.h"
+#include "client/permission/permission.h"
+#include "client/permission/prefs.h"
+#include "protocol/transfer/transfer.h"
+
+namespace quorate::client {
+
+// What holds for the agent now.
+struct Orders {
+  Permission permission;
+  std::uint32_t threads = 1;  // of each task of a CPU
+  std::uint32_t cpu_percent = 100;
+  std::uint32_t gpu_percent = 100;
+  std::uint32_t memory_mb = 0;  // of each task
+  std::uint64_t cache_bytes = kShardCacheBytes;
+  std::string trouble;  // why the preferences cannot be followed; else empty
+};
+
+// What preferences and command line mean together. Pure but for the number of
+// cores and the memory of this machine.
+Orders orders_of(const Prefs& prefs, const RunSettings& settings);
+
+// Belongs to the agent's thread; what it is given outlives it.
+class Governor {
+ public:
+  // Throws corrupt if the preferences cannot be read: better to say so at the
+  // start than to compute when nobody wants it.
+  Governor(const DataFolder& folder, const RunSettings& settings,
+           Machine machine, const Clock& clock, Network& network);
+
+  // workers: their process ids.
+  Orders orders(const std::vector<int>& workers);
+
+ private:
+  void read_prefs();
+  void look(const std::vector<int>& workers);
+
+  const DataFolder& folder_;
+  RunSettings settings_;
+  Machine machine_;
+  const Clock& clock_;
+  Network& network_;
+
+  Prefs prefs_;
+  std::string trouble_;
+  Conditions conditions_;
+  LoadMeter load_;
+  Instant read_at_{};
+  Instant look_at_{};
+};
+
+}  // namespace quorate::client

@@ -1,0 +1,50 @@
+// May this machine compute now? The one place where that is decided.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "client/folder/pause.h"
+#include "client/permission/prefs.h"
+#include "client/permission/schedule.h"
+
+namespace quorate::client {
+
+// Why a machine rests.
+enum class Rest {
+  none,     // it does not
+  paused,   // a person said so
+  hours,    // outside of the allowed hours
+  battery,  // no mains power
+  load,     // other programs need the cores
+  person,   // somebody uses the machine
+};
+std::string_view name_of(Rest rest);
+
+// What is the case on this machine.
+struct Conditions {
+  std::optional<Pause> pause;  // asked for, and holds
+  bool is_on_battery = false;
+  // Share of all cores that other programs keep busy; nullopt: not yet known.
+  std::optional<double> others_percent;
+  // Since somebody last typed at a terminal; nullopt: there is none.
+  std::optional<Seconds> since_typed;
+  // The last answer was `load`: it needs less of it to begin again.
+  bool rests_for_load = false;
+};
+
+struct Permission {
+  Rest rest = Rest::none;
+  std::string why;  // for people; empty if granted
+
+  bool is_granted() const { return rest == Rest::none; }
+};
+
+// Pure. A load is rested from until it has fallen to three quarters of the
+// limit, so that a load near the limit does not start and stop the work.
+Permission may_compute(const Prefs& prefs, const Conditions& conditions,
+                       std::int64_t unix_ms);
+
+}  // namespace quorate::client

@@ -1,0 +1,40 @@
+#include "client/status/contact.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "client/folder/local_time.h"
+
+namespace quorate::client {
+
+bool has_no_work(const Contact& contact, Instant now) {
+  if (contact.away_since != 0 || contact.asked == 0) return false;
+  return contact.was_empty ||
+         (contact.is_asking && now - contact.asked_at >= kNoWorkAfter);
+}
+
+std::string no_work_text(const Contact& contact, Millis next) {
+  return fmt::format("no work at this project now (asked {}; asks again {})",
+                     clock_text(contact.asked), clock_text(next));
+}
+
+std::string away_text(const std::string& project, const Contact& contact,
+                      std::size_t kept, Seconds until_next) {
+  std::string text = fmt::format("{} cannot be reached since {} ({})", project,
+                                 clock_text(contact.away_since), contact.why);
+  if (kept > 0) {
+    text += fmt::format("; {} {} kept", count_text(kept, "finished result"),
+                        kept == 1 ? "is" : "are");
+  }
+  return text + (until_next > Seconds(0)
+                     ? fmt::format("; next try in {:.0f} s",
+                                   std::ceil(until_next.count()))
+                     : "; trying now");
+}
+
+std::string count_text(std::uint64_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,19 @@
+// Snapshots that need not be downloaded whole: a host that has an earlier one
+// fetches what leads from there to the next.
+#pragma once
+
+#include "client/exchange/object_cache.h"
+#include "client/exchange/project_api.h"
+#include "workunits/assignment.h"
+#include "workunits/models/model_spec.h"
+
+namespace quorate::client {
+
+// Puts the assignment's snapshot into the cache, if a way that the project
+// names leads there from one that is in it. Does nothing if there is none, or
+// if that fails in any way but one: then the snapshot is to be downloaded.
+// Throws unavailable; what has come of the deltas stays.
+void make_snapshot(ProjectApi& api, const ObjectCache& cache,
+                   const Assignment& assignment, const ModelSpec& model);
+
+}  // namespace quorate::client

@@ -1,0 +1,286 @@
+// verify-ledger, replay and audit: is the model what its ledger says, and are
+// the results what their units give?
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/cli/auditing/audit_findings.h"
+#include "server/cli/auditing/audit_run.h"
+#include "server/cli/commands.h"
+#include "server/cli/support/client.h"
+#include "server/cli/support/ledger_pages.h"
+#include "server/cli/support/new_file.h"
+#include "server/cli/support/progress_line.h"
+#include "validator/replay.h"
+#include "workunits/objects/pytorch_export.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+// What the commands here share: a ledger to read, and how to say what it is.
+class Reading {
+ public:
+  Reading(const GlobalOptions& global, const std::string& run)
+      : client_(global.folder),
+        objects_(ProjectFolder{client_.root()}.objects()),
+        pages_(client_, run),
+        sources_(sources_of(ProjectFolder{client_.root()}, pages_, objects_)) {
+    sources_.progress = [this](std::uint64_t entries) {
+      if (entries % 64 == 0) line_.write(fmt::format("{} entries", entries));
+    };
+  }
+  const LedgerSources& sources() const { return sources_; }
+  AdminClient& client() { return client_; }
+
+ private:
+  AdminClient client_;
+  ObjectReader objects_;
+  LedgerPages pages_;
+  LedgerSources sources_;
+  ProgressLine line_;
+};
+
+void put_ledger(json& row, const LedgerReport& report) {
+  row["ok"] = report.ok();
+  row["entries"] = report.entries;
+  row["results"] = report.results;
+  row["first_difference"] =
+      report.ok() ? json(nullptr) : json(report.first_difference);
+}
+
+void put_model(json& row, const ReplayReport& report) {
+  put_ledger(row, report.ledger);
+  row["final_snapshot"] = report.parameters.hex();
+  row["published"] = report.published.hex();
+  row["version"] = report.model ? report.model->version() : 0;
+  row["left_out"] = report.left_out;
+}
+
+void expect_ok(const LedgerReport& report, const std::string& run) {
+  if (report.ok()) return;
+  throw Error(ErrorKind::corrupt, fmt::format("ledger of run {}: {}", run,
+                                              report.first_difference));
+}
+
+// Prints the row, or `text` if everything is right; then fails if it is not.
+void finish(const json& row, const LedgerReport& report, bool as_json,
+            const std::string& run, const std::string& text) {
+  if (as_json) {
+    fmt::print("{}\n", row.dump());
+  } else if (report.ok()) {
+    fmt::print("{}: ok: {} entries, {} results{}\n", run, report.entries,
+               report.results, text);
+  }
+  expect_ok(report, run);
+}
+
+PublicKey key_of(const json& host) {
+  return parse_hex<PublicKey>(host["key"].get<std::string>(), "host key");
+}
+
+void verify(const GlobalOptions& global, const std::string& run) {
+  const LedgerReport report = verify_ledger(Reading(global, run).sources());
+  json row{{"recomputed", 0},
+           {"final_snapshot", nullptr},
+           {"updates_removed", report.updates_removed}};
+  put_ledger(row, report);
+  finish(row, report, global.json, run,
+         report.updates_removed == 0
+             ? ""
+             : fmt::format(", of which {} updates were removed after the end "
+                           "of the run, as keep_updates_days says",
+                           report.updates_removed));
+}
+
+struct ReplayCommand {
+  std::string run;
+  bool recompute = false;
+  std::string device = "cpu";
+  std::uint32_t threads = 1;
+  std::string without_host;
+  std::string out;
+  bool force = false;
+};
+
+void replay_updates(const GlobalOptions& global, const ReplayCommand& command) {
+  Reading reading(global, command.run);
+  const ReplayReport report = replay(reading.sources());
+  json row{{"recomputed", 0}};
+  put_model(row, report);
+  finish(row, report.ledger, global.json, command.run,
+         ", final parameters " + report.parameters.hex());
+}
+
+void write_model(const ReplayReport& report, const ModelSpec& model,
+                 const ReplayCommand& command, const json& host) {
+  write_file_durably(
+      command.out,
+      write_for_pytorch(
+          model, report.model->published(),
+          {{"format", "pt"},
+           {"quorate.run", command.run},
+           {"quorate.version", std::to_string(report.model->version())},
+           {"quorate.without_host", host["key"].get<std::string>()}}));
+}
+
+void replay_without(const GlobalOptions& global, const ReplayCommand& command) {
+  if (!command.out.empty()) {
+    expect_new_file("replay", command.out, command.force);
+  }
+  Reading reading(global, command.run);
+  const json host = find_host(reading.client(), command.without_host);
+  ReplayOptions options;
+  options.without_hosts = {key_of(host)};
+  const ReplayReport report = replay(reading.sources(), options);
+  json row{{"recomputed", 0}, {"without_host", host}};
+  put_model(row, report);
+  if (report.ledger.ok() && !command.out.empty()) {
+    const auto record = reading.sources().records(0);
+    const auto run = std::get<RunCreated>(parse_entry(record->line).body);
+    write_model(report, run.model, command, host);
+    row["file"] = command.out;
+  }
+  finish(
+      row, report.ledger, global.json, command.run,
+      fmt::format(", {} left out: without host {} the parameters are {}{}",
+                  report.left_out, host["id"].dump(), report.parameters.hex(),
+                  command.out.empty() ? "" : ", see " + command.out));
+}
+
+void run_audit(const GlobalOptions& global, const AuditOptions& options) {
+  AdminClient client(global.folder);
+  const AuditReport report = audit(client, options);
+  json row{{"recomputed", report.state.recomputed},
+           {"device", report.device},
+           {"computing_seconds", report.computing_seconds}};
+  put_model(row, report.replay);
+  const json found = rows_of(client, report.state.found);
+  row["false_results"] = found;
+  if (!found.empty()) {
+    row["ok"] = false;
+    if (report.replay.ledger.ok()) row["first_difference"] = line_of(found[0]);
+    for (const json& one : found) {
+      if (!global.json) fmt::print("{}\n", line_of(one));
+    }
+  }
+  if (found.empty() || global.json) {
+    finish(row, report.replay.ledger, global.json, options.run,
+           fmt::format(", {} recomputed{}, all true; final parameters {}",
+                       report.state.recomputed,
+                       report.device.empty() ? "" : " on " + report.device,
+                       report.replay.parameters.hex()));
+  }
+  expect_ok(report.replay.ledger, options.run);
+  if (found.empty()) return;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("audit of run {}: {} of {} recomputed results are "
+                          "false: {}",
+                          options.run, found.size(), report.state.recomputed,
+                          advice_for(client, options.run, found)));
+}
+
+void add_computing(CLI::App& command, std::string& device,
+                   std::uint32_t& threads) {
+  command
+      .add_option(
+          "--device", device,
+          "What recomputes, as `quorate-worker --list-devices` names it")
+      ->capture_default_str();
+  command.add_option("--threads", threads, "Threads that compute")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_verify(CLI::App& app, GlobalOptions& global) {
+  auto run = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand(
+      "verify-ledger", "Check a run's ledger: chain, seals, objects");
+  command->add_option("RUN", *run, "Name of the run")->required();
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer("Example:\n  quorate -C my-project verify-ledger first\n");
+  command->callback([run, &global] { verify(global, *run); });
+}
+
+void add_replay(CLI::App& app, GlobalOptions& global) {
+  auto options = std::make_shared<ReplayCommand>();
+  CLI::App* command = app.add_subcommand(
+      "replay", "Rebuild the model from the ledger's updates, bit for bit");
+  command->add_option("RUN", options->run, "Name of the run")->required();
+  auto* recompute =
+      command->add_flag("--recompute", options->recompute,
+                        "Compute every unit again, too, and compare");
+  add_computing(*command, options->device, options->threads);
+  auto* without = command->add_option(
+      "--without-host", options->without_host,
+      "Leave out what this host contributed: its id, name or key");
+  without->excludes(recompute);
+  command
+      ->add_option("--out", options->out,
+                   "Write the model without the host, as `export` does")
+      ->needs(without);
+  command->add_flag("--force", options->force, "Replace a file that is there");
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project replay first\n"
+      "  quorate -C my-project replay first --recompute --device cpu:avx2\n"
+      "  quorate -C my-project replay first --without-host 5 --out "
+      "model.safetensors\n");
+  command->callback([options, &global] {
+    if (options->recompute) {
+      AuditOptions audit;
+      audit.run = options->run;
+      audit.device = options->device;
+      audit.threads = options->threads;
+      run_audit(global, audit);
+    } else if (!options->without_host.empty()) {
+      replay_without(global, *options);
+    } else {
+      replay_updates(global, *options);
+    }
+  });
+}
+
+void add_sample(CLI::App& app, GlobalOptions& global) {
+  struct Options {
+    AuditOptions audit;
+    std::string host;
+  };
+  auto options = std::make_shared<Options>();
+  options->audit.share = 0.1;
+  CLI::App* command = app.add_subcommand(
+      "audit",
+      "Recompute a random share of a run's results and compare; interrupted, "
+      "the same command goes on where it was");
+  command->add_option("RUN", options->audit.run, "Name of the run")->required();
+  command->add_option("--sample", options->audit.share, "Share of the results")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--host", options->host,
+                      "Only this host's results: its id, name or key");
+  command->add_option("--seed", options->audit.seed,
+                      "Of the draw, to repeat it; else it is secret");
+  add_computing(*command, options->audit.device, options->audit.threads);
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project audit first --sample 0.2\n");
+  command->callback([options, &global] {
+    if (!options->host.empty()) {
+      AdminClient client(global.folder);
+      options->audit.host = key_of(find_host(client, options->host));
+    }
+    run_audit(global, options->audit);
+  });
+}
+
+}  // namespace
+
+void add_audit(CLI::App& app, GlobalOptions& global) {
+  add_verify(app, global);
+  add_replay(app, global);
+  add_sample(app, global);
+}
+
+}  // namespace quorate

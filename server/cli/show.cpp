@@ -1,0 +1,206 @@
+// status, hosts, workunits, results, snapshots, host show.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "server/cli/commands.h"
+#include "server/cli/run_text.h"
+#include "server/cli/support/client.h"
+#include "server/cli/support/table.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+const std::vector<Column> kHostColumns = {
+    {"ID", "id"},         {"NAME", "name"},     {"USER", "user"},
+    {"DOOR", "door"},     {"DEVICE", "device"}, {"TRUST", "trust"},
+    {"STATE", "state"},   {"VALID", "valid"},   {"INVALID", "invalid"},
+    {"ERRORS", "errors"}, {"CREDIT", "credit"}, {"SEEN", "last_seen"}};
+
+void print_rows(const json& rows, bool as_json,
+                const std::vector<Column>& columns) {
+  fmt::print("{}", as_json ? rows.dump() + "\n" : table(rows, columns));
+}
+
+// "7 attic" where a row has a host: names alone are often the same.
+void name_hosts(json& rows) {
+  for (json& row : rows) {
+    if (row.value("host", 0) == 0) continue;
+    row["host_shown"] = fmt::format("{} {}", row["host"].dump(),
+                                    cell("host_name", row["host_name"]));
+  }
+}
+
+struct RowOptions {
+  std::optional<std::string> run;
+  std::uint64_t limit = 100;
+  bool rejected = false;
+};
+
+void add_rows(CLI::App& app, GlobalOptions& global, const std::string& name,
+              const std::string& help, const std::vector<Column>& columns) {
+  auto options = std::make_shared<RowOptions>();
+  CLI::App* command = app.add_subcommand(name, help);
+  command->add_option("RUN", options->run, "Only of this run");
+  command->add_option("--limit", options->limit, "At most so many rows")
+      ->capture_default_str();
+  if (name == "results") {
+    command->add_flag("--rejected", options->rejected,
+                      "Only rejected ones, with the reasons");
+  }
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(fmt::format("Example:\n  quorate -C my-project {}\n", name));
+  command->callback([options, name, columns, &global] {
+    json arguments = {{"limit", options->limit},
+                      {"rejected", options->rejected}};
+    if (options->run) arguments["run"] = *options->run;
+    json rows = AdminClient(global.folder).call(name, arguments);
+    if (!global.json) name_hosts(rows);
+    print_rows(rows, global.json, columns);
+  });
+}
+
+void add_status(CLI::App& app, GlobalOptions& global) {
+  CLI::App* command = app.add_subcommand("status", "The project at a glance");
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer("Example:\n  quorate -C my-project status\n");
+  command->callback([&global] {
+    AdminClient client(global.folder);
+    json summary = client.call("status", json::object());
+    if (global.json) {
+      fmt::print("{}\n", summary.dump());
+      return;
+    }
+    fmt::print(
+        "{}: {} runs, {} active hosts, {} results in progress, {} "
+        "waiting, {} in the last minute\n\n",
+        summary["name"].get<std::string>(), summary["runs"].dump(),
+        summary["hosts_active"].dump(), summary["results_in_progress"].dump(),
+        summary["results_waiting"].dump(),
+        summary["results_per_minute"].dump());
+    std::vector<std::string> off = summary["roles_off"];
+    if (!off.empty()) {
+      fmt::print("Off (serve --roles): {}\n\n", fmt::join(off, ", "));
+    }
+    json runs = client.call("train-list", json::object());
+    fmt::print("{}{}",
+               table(runs, {{"RUN", "run"},
+                            {"STATE", "state"},
+                            {"VERSION", "version"},
+                            {"DONE", "done"},
+                            {"HANDED OUT", "progress"},
+                            {"ACCURACY", "accuracy"},
+                            {"BEST", "best_accuracy"}}),
+               standstills(runs));
+    for (const json& problem : summary["peer_problems"]) {
+      fmt::print("{}\n", problem.get<std::string>());
+    }
+  });
+}
+
+void print_host(const json& row, const std::string& order) {
+  print_rows(json::array({row}), false, kHostColumns);
+  if (!row["reason"].get<std::string>().empty()) {
+    fmt::print("{}: {}\n", row["state"].get<std::string>(),
+               row["reason"].get<std::string>());
+  }
+  if (order == "purge") {
+    fmt::print(
+        "{} updates are being taken out of the model; see `quorate "
+        "status`, and for ended runs `quorate replay RUN "
+        "--without-host {}`\n",
+        row["revoking"].dump(), row["id"].dump());
+  }
+}
+
+// host show|trust|ban|pardon|purge HOST [--reason TEXT]
+void add_host_order(CLI::App& host, GlobalOptions& global,
+                    const std::string& order, const std::string& help) {
+  struct Options {
+    std::string host;
+    std::string reason;
+  };
+  auto options = std::make_shared<Options>();
+  CLI::App* command = host.add_subcommand(order, help);
+  command->add_option("HOST", options->host, "Id, name or key")->required();
+  if (order != "show") {
+    command->add_option("--reason", options->reason,
+                        "Why: kept with the event, and shown to the volunteer "
+                        "when it is banned");
+  }
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      fmt::format("Example:\n  quorate -C my-project host {} 3\n", order));
+  command->callback([options, order, &global] {
+    json row = AdminClient(global.folder)
+                   .call("host-" + order, {{"host", options->host},
+                                           {"reason", options->reason}});
+    if (global.json) {
+      fmt::print("{}\n", row.dump());
+    } else {
+      print_host(row, order);
+    }
+  });
+}
+
+void add_hosts(CLI::App& app, GlobalOptions& global) {
+  CLI::App* hosts = app.add_subcommand("hosts", "Volunteers' machines");
+  hosts->add_flag("--json", global.json, "Machine-readable output");
+  hosts->footer("Example:\n  quorate -C my-project hosts\n");
+  hosts->callback([&global] {
+    print_rows(AdminClient(global.folder).call("hosts", json::object()),
+               global.json, kHostColumns);
+  });
+
+  CLI::App* host =
+      app.add_subcommand("host", "One machine, and what you decide about it");
+  host->require_subcommand(1);
+  add_host_order(*host, global, "show", "Its record");
+  add_host_order(*host, global, "trust",
+                 "Believe it as if it had been proven; it is checked as those "
+                 "are");
+  add_host_order(*host, global, "ban",
+                 "No more work for it, and no report of it counts");
+  add_host_order(*host, global, "pardon", "It begins anew, as a new host");
+  add_host_order(*host, global, "purge",
+                 "Ban it and take all its updates out of the models of runs "
+                 "that go on");
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, GlobalOptions& global) {
+  add_status(app, global);
+  add_hosts(app, global);
+  add_rows(app, global, "workunits", "Units of work, newest first",
+           {{"ID", "id"},
+            {"RUN", "run"},
+            {"UNIT", "unit_index"},
+            {"STATE", "state"},
+            {"BASE", "base_version"},
+            {"EPOCH", "epoch"},
+            {"SAMPLES", "samples"},
+            {"CANONICAL", "canonical_result"},
+            {"CREATED", "created"}});
+  add_rows(app, global, "results", "Results, newest first",
+           {{"ID", "id"},
+            {"RUN", "run"},
+            {"WORKUNIT", "workunit"},
+            {"HOST", "host_shown"},
+            {"STATE", "server_state"},
+            {"OUTCOME", "outcome"},
+            {"VALIDATE", "validate_state"},
+            {"REASON", "reason"}});
+  add_rows(app, global, "snapshots", "Published versions, newest first",
+           {{"RUN", "run"},
+            {"VERSION", "version"},
+            {"SAMPLES", "samples"},
+            {"LOSS", "loss"},
+            {"ACCURACY", "accuracy"},
+            {"TIME", "time"}});
+}
+
+}  // namespace quorate

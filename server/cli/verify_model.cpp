@@ -1,0 +1,240 @@
+// ledger and verify-model: a run's ledger as a file, and whether a model file
+// is what a ledger says.
+#include <charconv>
+#include <functional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/cli/commands.h"
+#include "server/cli/support/client.h"
+#include "server/cli/support/ledger_pages.h"
+#include "server/cli/support/new_file.h"
+#include "validator/provenance.h"
+#include "workunits/ledger/ledger_file.h"
+#include "workunits/objects/pytorch_export.h"
+#include "workunits/objects/safetensors.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+struct Options {
+  std::string file;
+  std::string ledger;
+  std::string key;
+};
+
+const std::string& entry_of(const Safetensors& file, const std::string& what,
+                            const std::string& name) {
+  const auto found = file.metadata().find(name);
+  if (found != file.metadata().end()) return found->second;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: it says nothing of {}: not written by `quorate "
+                          "export`, or by an older one",
+                          what, name));
+}
+
+std::uint64_t number_of(const std::string& text, const std::string& what) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && !text.empty()) return number;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: expected a number, found \"{}\"", what, text));
+}
+
+struct ModelFile {
+  std::string run;
+  ModelClaims claims;
+};
+
+ModelFile read_model_file(const std::string& path) {
+  const MappedFile mapped(path);
+  const Safetensors file(mapped.bytes(), path);
+  auto text = [&](const char* name) -> const std::string& {
+    return entry_of(file, path, name);
+  };
+  ModelFile model;
+  model.run = text("quorate.run");
+  ModelClaims& claims = model.claims;
+  claims.run_id = text("quorate.run_id");
+  claims.version = number_of(text("quorate.version"), path + ": version");
+  claims.model = model_from_json(text("quorate.model"));
+  claims.ledger_entries =
+      number_of(text("quorate.ledger_entries"), path + ": ledger entries");
+  claims.ledger_head =
+      parse_hex<Hash>(text("quorate.ledger_head"), path + ": ledger head");
+  claims.published = sha256(write_parameters(
+      claims.model, read_from_pytorch(claims.model, mapped.bytes(), path)));
+  return model;
+}
+
+using Records = std::function<std::optional<LedgerRecord>()>;
+
+// Prints what the file is; throws corrupt if it is not what it says.
+void compare(const GlobalOptions& global, const std::string& path,
+             const ModelClaims& claims, const Records& records,
+             const LedgerFileHead& project) {
+  Hash entry_at_head;
+  const Provenance found =
+      provenance_of(records, project.project, project.key, claims.version,
+                    [&](const LedgerRecord& record) {
+                      if (record.seq + 1 == claims.ledger_entries) {
+                        entry_at_head = record.hash;
+                      }
+                    });
+  const std::string wrong = difference(claims, found, entry_at_head);
+  if (global.json) {
+    fmt::print("{}\n", json{{"ok", wrong.empty()},
+                            {"first_difference",
+                             wrong.empty() ? json(nullptr) : json(wrong)},
+                            {"run", found.run.name},
+                            {"version", claims.version},
+                            {"published", claims.published.hex()},
+                            {"results", found.results},
+                            {"hosts", found.hosts},
+                            {"samples", found.samples},
+                            {"revoked_before", found.revoked_before},
+                            {"revoked_later", found.revoked_later},
+                            {"mixed", found.mixed},
+                            {"peers", found.peers},
+                            {"entries", found.entries}}
+                           .dump());
+  } else if (wrong.empty()) {
+    fmt::print("{}: ok: version {} of run {}, made of {} results of {} hosts\n",
+               path, claims.version, found.run.name, found.results,
+               found.hosts);
+    if (found.mixed > 0) {
+      fmt::print(
+          "{} models of {} other projects are mixed in: see docs/peers.md.\n",
+          found.mixed, found.peers);
+    }
+    if (found.revoked_later > 0) {
+      fmt::print(
+          "Since then {} of these results proved false: export a later "
+          "version.\n",
+          found.revoked_later);
+    }
+  }
+  if (!wrong.empty()) {
+    throw Error(ErrorKind::corrupt, fmt::format("{}: {}", path, wrong));
+  }
+}
+
+// Whoever wrote the file could have made a key: it must be the one that is
+// known from elsewhere.
+void expect_key(const LedgerFile& file, const Options& options) {
+  const std::string fingerprint_of_file = fingerprint(file.head().project);
+  if (options.key == file.head().key.hex() ||
+      options.key == fingerprint_of_file) {
+    return;
+  }
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: it is of the project {}, not of --key {}",
+                          options.ledger, fingerprint_of_file, options.key));
+}
+
+void verify_with_file(const GlobalOptions& global, const Options& options) {
+  const ModelFile model = read_model_file(options.file);
+  const MappedFile mapped(options.ledger);
+  LedgerFile ledger(as_text(mapped.bytes()), options.ledger);
+  expect_key(ledger, options);
+  compare(
+      global, options.file, model.claims, [&] { return ledger.next(); },
+      ledger.head());
+}
+
+void verify_here(const GlobalOptions& global, const Options& options) {
+  const ModelFile model = read_model_file(options.file);
+  AdminClient client(global.folder);
+  LedgerPages pages(client, model.run, LedgerPages::With::records);
+  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
+  std::uint64_t seq = 0;
+  compare(global, options.file, model.claims,
+          [&] { return pages.record(seq++); },
+          {keys.id, keys.project.public_key()});
+}
+
+void write_ledger(const GlobalOptions& global, const std::string& run,
+                  const std::string& out) {
+  AdminClient client(global.folder);
+  LedgerPages pages(client, run, LedgerPages::With::records);
+  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
+  std::string text =
+      write_ledger_head({keys.id, keys.project.public_key()}) + "\n";
+  std::uint64_t entries = 0;
+  while (const auto record = pages.record(entries)) {
+    text += write_ledger_line(*record) + "\n";
+    ++entries;
+  }
+  write_file_durably(out, as_bytes(text));
+  if (global.json) {
+    fmt::print("{}\n", json{{"file", out}, {"entries", entries}}.dump());
+  } else {
+    fmt::print(
+        "Wrote {}: {} entries of run {}. Whoever checks it needs the "
+        "project's fingerprint, {}.\n",
+        out, entries, run, fingerprint(keys.id));
+  }
+}
+
+void add_ledger(CLI::App& app, GlobalOptions& global) {
+  struct Ledger {
+    std::string run;
+    std::string out;
+    bool force = false;
+  };
+  auto options = std::make_shared<Ledger>();
+  CLI::App* command = app.add_subcommand(
+      "ledger", "Write a run's ledger to a file, to be checked elsewhere");
+  command->add_option("RUN", options->run, "Name of the run")->required();
+  command->add_option("--out", options->out, "File to write")->required();
+  command->add_flag("--force", options->force, "Replace a file that is there");
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project ledger first --out first.ledger\n");
+  command->callback([options, &global] {
+    expect_new_file("ledger", options->out, options->force);
+    write_ledger(global, options->run, options->out);
+  });
+}
+
+}  // namespace
+
+void add_verify_model(CLI::App& app, GlobalOptions& global) {
+  add_ledger(app, global);
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "verify-model", "Check an exported model against its run's ledger");
+  command->add_option("FILE", options->file, "What `quorate export` wrote")
+      ->required();
+  auto* ledger = command->add_option(
+      "--ledger", options->ledger,
+      "What `quorate ledger` wrote; without it, this project's");
+  command
+      ->add_option("--key", options->key,
+                   "The project's fingerprint, as volunteers type it, or its "
+                   "key")
+      ->needs(ledger);
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate verify-model model.safetensors --ledger "
+      "first.ledger --key 5f2c9a1e77d0b3c48e06d1f2b7a93c55\n");
+  command->callback([options, &global] {
+    if (options->ledger.empty()) {
+      verify_here(global, *options);
+    } else if (options->key.empty()) {
+      throw Error(ErrorKind::usage,
+                  "verify-model: --ledger needs --key: the fingerprint after "
+                  "the # of the project's address");
+    } else {
+      verify_with_file(global, *options);
+    }
+  });
+}
+
+}  // namespace quorate

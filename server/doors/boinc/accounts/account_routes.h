@@ -1,0 +1,50 @@
+// What a BOINC client or manager reads before it attaches, and how a volunteer
+// gets an account: the master page, get_project_config.php, create_account.php
+// and lookup_account.php.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "protocol/boinc/account.h"
+#include "server/doors/boinc/accounts/accounts.h"
+#include "server/hosts/join_limit.h"
+#include "server/http/router.h"
+#include "server/project/project.h"
+#include "server/writer/job_thread.h"
+
+namespace quorate::boinc {
+
+class AccountRoutes {
+ public:
+  // platforms: that there are programs for now.
+  AccountRoutes(Project& project, BoincAccounts& accounts, bool is_tls,
+                std::function<std::vector<std::string>()> platforms);
+
+  void add_routes(Router& router);
+
+ private:
+  void get_page(const Request& request, Responder responder) const;
+  void get_config(const Request& request, Responder responder) const;
+  void lookup(const Request& request, Responder responder);
+  void create(const Request& request, Responder responder);
+  // On the passwords' thread: hashing takes 50 ms.
+  void check_password(BoincAccount account, const AccountQuery& query,
+                      AccountError wrong, Responder responder);
+  void make(const std::string& name, const BoincAccount& account,
+            const std::string& place, Responder responder);
+  // On the writer's thread.
+  Response add(const std::string& name, const BoincAccount& account,
+               const std::string& place);
+
+  Project& project_;
+  ProjectState& state_;
+  BoincAccounts& accounts_;
+  bool is_tls_;
+  std::function<std::vector<std::string>()> platforms_;
+  JoinLimit lookups_;
+  JobThread passwords_;  // last: its jobs use the others
+};
+
+}  // namespace quorate::boinc

@@ -1,0 +1,371 @@
+#include "server/doors/native/native_door.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "protocol/native/messages.h"
+#include "server/doors/answer_from_writer.h"
+#include "server/doors/native/native_upload.h"
+#include "server/doors/native/receipts.h"
+#include "server/doors/native/standing.h"
+#include "server/doors/needed_objects.h"
+#include "server/doors/refusals.h"
+#include "server/http/text.h"
+
+namespace quorate {
+namespace {
+
+constexpr std::uint64_t kMaxMessage = 256 << 10;
+constexpr std::string_view kOctets = "application/octet-stream";
+
+Response new_session_response() {
+  protocol::ErrorReply reply;
+  reply.kind = "new session";
+  reply.message = "this request needs a session: POST /v1/sessions";
+  return json_response(401, protocol::write(reply));
+}
+
+// A member function as a route's handler.
+Handler to(NativeDoor* door,
+           void (NativeDoor::*handler)(const Request&, Responder)) {
+  return [door, handler](Request& request, Responder responder) {
+    (door->*handler)(request, std::move(responder));
+  };
+}
+
+std::optional<ResultId> result_id(const Request& request) {
+  std::string_view text = request.path_value("id");
+  ResultId id = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return std::nullopt;
+  }
+  return id;
+}
+
+Response closed_response() {
+  return error_response(410, ErrorKind::denied,
+                        "this result is not in progress at this host: drop it");
+}
+
+Response no_object_response(const Hash& hash, NoObject why) {
+  if (why == NoObject::unneeded) {
+    return error_response(
+        404, ErrorKind::denied,
+        "object " + hash.hex() + ": no result in progress needs it");
+  }
+  return error_response(404, ErrorKind::corrupt,
+                        "object " + hash.hex() +
+                            ": the server has lost it: its operator must "
+                            "bring it back");
+}
+
+Response banned_response(const Host& host) {
+  return error_response(403, ErrorKind::denied, banned_text(host),
+                        kRefusedRetry);
+}
+
+Error stale_challenge() {
+  return Error(ErrorKind::denied,
+               "new session: unknown, used or expired challenge: ask for "
+               "another");
+}
+
+WorkWish wish_of(const protocol::WorkRequest& request) {
+  WorkWish wish{request.want, request.wait, request.device, request.speed_flops,
+                {}, request.shards};
+  for (const protocol::Progress& progress : request.holding) {
+    wish.holding.push_back(progress.result);
+  }
+  return wish;
+}
+
+protocol::WorkReply reply_of(WorkAnswer answer) {
+  return {std::move(answer.assignments), std::move(answer.cancel),
+          std::move(answer.closed), answer.retry_after};
+}
+
+}  // namespace
+
+NativeDoor::NativeDoor(Project& project, Bytes statement)
+    : project_(project),
+      state_(project.state()),
+      statement_(std::move(statement)),
+      sessions_(project.state().clock),
+      uploads_(project.uploads()) {}
+
+void NativeDoor::add_routes(Router& router) {
+  router.add(Method::get, "/v1/project", [this](Request&, Responder responder) {
+    Response response;
+    response.content_type = kOctets;
+    response.body = statement_;
+    responder.send(std::move(response));
+  });
+  router.add(Method::post, "/v1/accounts", to(this, &NativeDoor::post_account),
+             kMaxMessage);
+  router.add(Method::post, "/v1/hosts", to(this, &NativeDoor::post_host),
+             kMaxMessage);
+  router.add(Method::get, "/v1/hosts/me", to(this, &NativeDoor::get_standing));
+  router.add(Method::get, "/v1/hosts/me/receipt",
+             to(this, &NativeDoor::get_receipt));
+  router.add(Method::post, "/v1/sessions", to(this, &NativeDoor::post_session),
+             kMaxMessage);
+  router.add(Method::post, "/v1/work", to(this, &NativeDoor::post_work),
+             kMaxMessage);
+  router.add(Method::post, "/v1/heartbeat",
+             to(this, &NativeDoor::post_heartbeat), kMaxMessage);
+  router.add(Method::get, "/v1/objects/{hash}",
+             to(this, &NativeDoor::get_object));
+  router.add(Method::head, "/v1/results/{id}/update",
+             to(this, &NativeDoor::head_update));
+  router.add(Method::post, "/v1/results/{id}",
+             to(this, &NativeDoor::post_result), kMaxMessage);
+  // The task's own bound is checked before the first byte is read.
+  router.add_upload(
+      Method::put, "/v1/results/{id}/update",
+      [this](Request& request) { return put_update(request); },
+      std::uint64_t{1} << 36);
+}
+
+std::optional<Session> NativeDoor::session_of(const Request& request) const {
+  constexpr std::string_view kScheme = "Bearer ";
+  std::string_view header = request.header("authorization");
+  if (!header.starts_with(kScheme)) return std::nullopt;
+  return sessions_.find(std::string(header.substr(kScheme.size())));
+}
+
+std::optional<OpenResult> NativeDoor::open_result(
+    const Request& request, const Session& session) const {
+  std::optional<ResultId> id = result_id(request);
+  if (!id) return std::nullopt;
+  std::optional<OpenResult> open = state_.open_results.find(*id);
+  if (!open || open->host != session.host) return std::nullopt;
+  return open;
+}
+
+Response NativeDoor::not_open_response(const Request& request,
+                                       const Session& session) const {
+  std::optional<ResultId> id = result_id(request);
+  if (!id || !state_.open_results.is_on_hold(*id, session.host)) {
+    return closed_response();
+  }
+  return error_response(ErrorKind::unavailable, on_hold(*id).what());
+}
+
+void NativeDoor::post_account(const Request& request, Responder responder) {
+  auto account = protocol::parse_account_request(request.body);
+  if (!verify(account.account, account_message(state_.keys.id, account),
+              account.signature)) {
+    throw Error(ErrorKind::denied,
+                "register account: the signature does not fit the key");
+  }
+  std::string place = place_of(request.remote_address);
+  answer_from_writer(project_, std::move(responder), [this, account, place] {
+    if (state_.hosts.user_by_key(account.account) == nullptr) {
+      if (auto wait = state_.new_accounts.join(place)) {
+        return crowded_response("register account", *wait);
+      }
+    }
+    const User& user = state_.hosts.register_user(account.account, account.name,
+                                                  state_.clock.unix_ms());
+    return json_response(200, fmt::format("{{\"user\":{}}}", user.id));
+  });
+}
+
+void NativeDoor::post_host(const Request& request, Responder responder) {
+  auto wanted = protocol::parse_host_request(request.body);
+  Bytes message = host_message(state_.keys.id, wanted);
+  if (!verify(wanted.account, message, wanted.account_signature) ||
+      !verify(wanted.host, message, wanted.host_signature)) {
+    throw Error(ErrorKind::denied,
+                "register host: a signature does not fit its key");
+  }
+  std::string place = place_of(request.remote_address);
+  answer_from_writer(project_, std::move(responder), [this, wanted, place] {
+    bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
+    if (is_new) {
+      if (auto wait = state_.new_hosts.join(place)) {
+        return crowded_response("register host", *wait);
+      }
+    }
+    Host host;
+    host.key = wanted.host;
+    host.name = wanted.name;
+    host.platform = wanted.platform;
+    host.door = kNativeDoor;
+    const Host& known = state_.hosts.register_host(host, wanted.account,
+                                                   state_.clock.unix_ms());
+    if (is_new) {
+      state_.record(
+          "host_joined", 0, known.id,
+          state_.hosts.user(known.user_id)->name + ": " + known.platform);
+    }
+    return json_response(200, protocol::write(protocol::HostReply{known.id}));
+  });
+}
+
+void NativeDoor::get_standing(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  answer_from_writer(project_, std::move(responder), [this, session] {
+    return json_response(200,
+                         protocol::write(standing_of(state_, session->host)));
+  });
+}
+
+void NativeDoor::get_receipt(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  answer_from_writer(project_, std::move(responder), [this, session] {
+    Response response;
+    response.content_type = kOctets;
+    response.body =
+        seal_receipt(receipt_of(state_, session->host), state_.keys.project);
+    return response;
+  });
+}
+
+void NativeDoor::post_session(const Request& request, Responder responder) {
+  auto wanted = protocol::parse_session_request(request.body);
+  protocol::SessionReply reply;
+  reply.heartbeat = state_.settings.heartbeat;
+  if (!wanted.is_signed) {
+    reply.challenge = sessions_.new_challenge();
+    responder.send(json_response(200, protocol::write(reply)));
+    return;
+  }
+  if (!sessions_.is_fresh(wanted.challenge)) throw stale_challenge();
+  if (!verify(wanted.host, session_message(state_.keys.id, wanted),
+              wanted.signature)) {
+    throw Error(ErrorKind::denied,
+                "new session: the signature does not fit the host key");
+  }
+  answer_from_writer(
+      project_, std::move(responder), [this, wanted, reply]() mutable {
+        const Host* host = state_.hosts.host_by_key(wanted.host);
+        if (host == nullptr) {
+          throw Error(
+              ErrorKind::denied,
+              "new session: this host is not registered: POST /v1/hosts");
+        }
+        if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
+        reply.token = sessions_.open({host->id, host->key});
+        return json_response(200, protocol::write(reply));
+      });
+}
+
+void NativeDoor::post_work(const Request& request, Responder responder) {
+  ask_scheduler(request, std::move(responder), &Scheduler::request_work);
+}
+
+void NativeDoor::post_heartbeat(const Request& request, Responder responder) {
+  ask_scheduler(request, std::move(responder), &Scheduler::heartbeat);
+}
+
+void NativeDoor::ask_scheduler(
+    const Request& request, Responder responder,
+    void (Scheduler::*question)(HostId, const WorkWish&, Scheduler::Send)) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  auto wanted = protocol::parse_work_request(request.body);
+  auto shared = std::make_shared<Responder>(std::move(responder));
+  project_.daemons().post([this, session, wanted, shared, question,
+                           block = block_of(request.remote_address)] {
+    Daemons& daemons = project_.daemons();
+    state_.hosts.note_block(session->host, block);
+    if (state_.is_banned(session->host)) {
+      return shared->send(banned_response(*state_.hosts.host(session->host)));
+    }
+    for (const protocol::Failure& failure : wanted.failed) {
+      daemons.transitioner.on_failed(session->host, failure);
+    }
+    (daemons.scheduler.*question)(
+        session->host, wish_of(wanted), [shared](WorkAnswer answer) {
+          shared->send_made([reply = reply_of(std::move(answer))] {
+            return json_response(200, protocol::write(reply));
+          });
+        });
+  });
+}
+
+void NativeDoor::get_object(const Request& request, Responder responder) {
+  if (!session_of(request)) return responder.send(new_session_response());
+  Hash hash = parse_hex<Hash>(request.path_value("hash"), "object hash");
+  send_needed_object(
+      project_, hash, std::move(responder),
+      [hash](NoObject why) { return no_object_response(hash, why); });
+}
+
+void NativeDoor::head_update(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  std::optional<OpenResult> open = open_result(request, *session);
+  if (!open) return responder.send(not_open_response(request, *session));
+  Response response;
+  response.headers.emplace_back("Upload-Offset",
+                                std::to_string(uploads_.offset(*open)));
+  responder.send(std::move(response));
+}
+
+std::variant<std::unique_ptr<BodySink>, Response> NativeDoor::put_update(
+    Request& request) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return new_session_response();
+  std::optional<OpenResult> open = open_result(request, *session);
+  if (!open) return not_open_response(request, *session);
+  return open_native_upload(uploads_, *open, request);
+}
+
+void NativeDoor::post_result(const Request& request, Responder responder) {
+  std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  std::optional<ResultId> id = result_id(request);
+  if (!id) return responder.send(closed_response());
+  SignedHeader header = protocol::parse_signed_header(request.body);
+  screening_.post([this, session, id, header,
+                   responder = std::move(responder)]() mutable {
+    try {
+      screen_report(*session, *id, header, std::move(responder));
+    } catch (const std::exception& error) {
+      log_error("screening_failed", {{"result", *id}, {"error", error.what()}});
+    }
+  });
+}
+
+void NativeDoor::screen_report(const Session& session, ResultId id,
+                               const SignedHeader& header,
+                               Responder responder) {
+  HostId host = session.host;
+  // Looked up here: of reports that repeat, those that came late cost little.
+  std::optional<OpenResult> open = state_.open_results.find(id);
+  if (!open || open->host != host) {
+    return answer_from_writer(
+        project_, std::move(responder), [this, host, id, header] {
+          return json_response(
+              200, protocol::write(
+                       project_.daemons().reports.repeat(host, id, header)));
+        });
+  }
+  ScreenedReport report;
+  try {
+    report = project_.daemons().reports.screen(*open, header);
+  } catch (const Error& error) {
+    // Of the server's own failures only the log tells more than that.
+    if (error.kind() == ErrorKind::io) throw;
+    return responder.send(error_response(error.kind(), error.what()));
+  }
+  answer_from_writer(
+      project_, std::move(responder),
+      [this, host, id, report = std::move(report)] {
+        uploads_.forget(id);
+        return json_response(
+            200, protocol::write(
+                     project_.daemons().reports.store(host, id, report)));
+      });
+}
+
+}  // namespace quorate

@@ -1,0 +1,60 @@
+// The native door: routes under /v1/, JSON and binary objects. Thin: parses
+// with protocol/native, checks who is talking, hands over to the daemons.
+// docs/protocol.md; the OpenAPI document is served at /v1/openapi.json.
+#pragma once
+
+#include <string>
+
+#include "server/doors/sessions.h"
+#include "server/http/router.h"
+#include "server/objects/upload.h"
+#include "server/project/project.h"
+#include "server/writer/job_thread.h"
+
+namespace quorate {
+
+class NativeDoor {
+ public:
+  NativeDoor(Project& project, Bytes statement);
+
+  void add_routes(Router& router);
+
+ private:
+  void post_account(const Request& request, Responder responder);
+  void post_host(const Request& request, Responder responder);
+  void get_standing(const Request& request, Responder responder);
+  void get_receipt(const Request& request, Responder responder);
+  void post_session(const Request& request, Responder responder);
+  void post_work(const Request& request, Responder responder);
+  void post_heartbeat(const Request& request, Responder responder);
+  void ask_scheduler(const Request& request, Responder responder,
+                     void (Scheduler::*question)(HostId,
+                                                 const protocol::WorkRequest&,
+                                                 Scheduler::Answer));
+  void get_object(const Request& request, Responder responder);
+  void head_update(const Request& request, Responder responder);
+  std::variant<std::unique_ptr<BodySink>, Response> put_update(
+      Request& request);
+  void post_result(const Request& request, Responder responder);
+  // On the screening thread: it reads a whole update.
+  void screen_report(const Session& session, ResultId id,
+                     const SignedHeader& header, Responder responder);
+
+  // nullopt if the token is missing, unknown or too old.
+  std::optional<Session> session_of(const Request& request) const;
+  // The result that the path names, if this session's host has it in progress.
+  std::optional<OpenResult> open_result(const Request& request,
+                                        const Session& session) const;
+  // Why it has not.
+  Response not_open_response(const Request& request,
+                             const Session& session) const;
+
+  Project& project_;
+  ProjectState& state_;
+  Bytes statement_;
+  Sessions sessions_;
+  Uploads& uploads_;
+  JobThread screening_;  // last: its jobs use the others
+};
+
+}  // namespace quorate

@@ -1,0 +1,209 @@
+#include "server/hosts/hosts.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/hosts/credit.h"
+
+namespace quorate {
+namespace {
+
+// Last-seen times are for people: writing them more often buys nothing.
+constexpr Millis kTouchEveryMs = 10'000;
+
+}  // namespace
+
+HostTable::HostTable(Store& store, std::size_t max_hosts_of_user)
+    : store_(store), max_hosts_of_user_(max_hosts_of_user) {
+  for (User& user : store.users()) {
+    // The house user has no key that anybody could show.
+    if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
+    users_[user.id] = std::move(user);
+  }
+  for (const Host& host : store.hosts()) add(host);
+}
+
+Host& HostTable::add(const Host& host) {
+  host_by_key_[host.key] = host.id;
+  std::vector<HostId>& of_user = hosts_of_[host.user_id];
+  if (of_user.empty() && host.user_id != kHouseUser) {
+    volunteers_.push_back(host.user_id);
+  }
+  of_user.push_back(host.id);
+  Host& added = hosts_[host.id] = host;
+  host_by_id_[host.id] = &added;
+  return added;
+}
+
+const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
+  static const std::vector<HostId> kNone;
+  auto found = hosts_of_.find(user);
+  return found == hosts_of_.end() ? kNone : found->second;
+}
+
+bool is_reserved_name(std::string_view name) {
+  std::string letters;
+  for (char c : name) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    if (c >= 'a' && c <= 'z') letters += c;
+  }
+  return letters == "houseworkers" || letters == "houseworker";
+}
+
+const User& HostTable::register_user(const PublicKey& key,
+                                     const std::string& name, Millis now) {
+  // The house user's; besides, a point for which anybody can make signatures.
+  if (key.is_zero()) {
+    throw Error(ErrorKind::denied, "register account: not a usable key");
+  }
+  if (is_reserved_name(name)) {
+    throw Error(ErrorKind::denied,
+                "register account: this name is the server's own workers': "
+                "choose another");
+  }
+  auto known = user_by_key_.find(key);
+  if (known != user_by_key_.end()) {
+    User& user = users_.at(known->second);
+    if (!name.empty() && user.name != name) {
+      user.name = name;
+      dirty_users_.insert(user.id);
+    }
+    return user;
+  }
+  User user;
+  user.key = key;
+  user.name = name.empty() ? "volunteer " + key.hex().substr(0, 8) : name;
+  user.created = now;
+  user.id = store_.insert_user(user);
+  user_by_key_[key] = user.id;
+  return users_[user.id] = user;
+}
+
+Host& HostTable::register_host(const Host& host, const PublicKey& account,
+                               Millis now) {
+  auto user = user_by_key_.find(account);
+  if (user == user_by_key_.end()) {
+    throw Error(ErrorKind::denied, "register host: unknown account " +
+                                       account.hex().substr(0, 8) +
+                                       ": register the account first");
+  }
+  return register_host_of(user->second, host, now);
+}
+
+Host& HostTable::register_house_host(const Host& host, Millis now) {
+  return register_host_of(kHouseUser, host, now);
+}
+
+Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
+  auto known = host_by_key_.find(host.key);
+  if (known != host_by_key_.end()) {
+    Host& old = *host_by_id_.at(known->second);
+    if (old.user_id != user) {
+      throw Error(ErrorKind::denied,
+                  "register host: this host key belongs to another account: "
+                  "remove host.key to make a new one");
+    }
+    old.name = host.name;
+    old.platform = host.platform;
+    changed(old.id);
+    return old;
+  }
+  if (user != kHouseUser && hosts_of(user).size() >= max_hosts_of_user_) {
+    throw Error(ErrorKind::denied,
+                fmt::format("register host: this account has {} hosts, all "
+                            "that it may have",
+                            hosts_of(user).size()));
+  }
+  Host fresh = host;
+  fresh.user_id = user;
+  fresh.created = now;
+  fresh.last_seen = now;
+  fresh.id = store_.insert_host(fresh);
+  return add(fresh);
+}
+
+void HostTable::change_key(Host& host, const PublicKey& key) {
+  if (key.is_zero() || !host_by_key_.emplace(key, host.id).second) {
+    throw Error(ErrorKind::denied,
+                fmt::format("host {}: key {} is another host's", host.id,
+                            key.hex().substr(0, 8)));
+  }
+  host_by_key_.erase(host.key);
+  host.key = key;
+  changed(host.id);
+}
+
+Host* HostTable::host(HostId id) {
+  auto found = host_by_id_.find(id);
+  return found == host_by_id_.end() ? nullptr : found->second;
+}
+
+const Host* HostTable::host(HostId id) const {
+  auto found = host_by_id_.find(id);
+  return found == host_by_id_.end() ? nullptr : found->second;
+}
+
+Host* HostTable::host_by_key(const PublicKey& key) {
+  auto found = host_by_key_.find(key);
+  return found == host_by_key_.end() ? nullptr : host(found->second);
+}
+
+const User* HostTable::user(UserId id) const {
+  auto found = users_.find(id);
+  return found == users_.end() ? nullptr : &found->second;
+}
+
+const User* HostTable::user_by_key(const PublicKey& key) const {
+  auto found = user_by_key_.find(key);
+  return found == user_by_key_.end() ? nullptr : user(found->second);
+}
+
+void HostTable::touch(Host& host, Instant now, Millis wall) {
+  presence_.at(host.door).hear(host.id, now);
+  if (wall - host.last_seen >= kTouchEveryMs || wall < host.last_seen) {
+    host.last_seen = wall;
+    changed(host.id);
+  }
+}
+
+void HostTable::note_machine(Host& host, const std::string& device,
+                             double speed_flops) {
+  if (!device.empty() && host.device != device) {
+    host.device = device;
+    changed(host.id);
+  }
+  // Goes to the store when the host is next seen: for people, not for
+  // decisions.
+  host.speed_flops = speed_flops;
+}
+
+const std::string& HostTable::block(HostId id) const {
+  static const std::string kUnknown;
+  auto found = blocks_.find(id);
+  return found == blocks_.end() ? kUnknown : found->second;
+}
+
+void HostTable::add_credit(HostId id, double credit, Millis granted,
+                           Millis now) {
+  Host& host = *host_by_id_.at(id);
+  User& user = users_.at(host.user_id);
+  host.credit += credit;
+  host.recent = add_recent(host.recent, credit, granted, now);
+  user.credit += credit;
+  user.recent = add_recent(user.recent, credit, granted, now);
+  changed(id);
+  dirty_users_.insert(host.user_id);
+}
+
+void HostTable::flush() {
+  std::vector<Host> hosts;
+  for (HostId id : dirty_hosts_) hosts.push_back(*host_by_id_.at(id));
+  std::vector<User> users;
+  for (UserId id : dirty_users_) users.push_back(users_.at(id));
+  if (!hosts.empty()) store_.update_hosts(hosts);
+  if (!users.empty()) store_.update_users(users);
+  dirty_hosts_.clear();
+  dirty_users_.clear();
+}
+
+}  // namespace quorate

@@ -1,0 +1,93 @@
+// Users and hosts in memory, as the store has them. Used by the writer's thread
+// only.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "server/hosts/presence.h"
+#include "server/store/store.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// Names of the server's own workers, however they are written: "House-Workers".
+bool is_reserved_name(std::string_view name);
+
+class HostTable {
+ public:
+  HostTable(Store& store, std::size_t max_hosts_of_user);
+
+  // Registering again changes the name (and platform) only. Throws denied for
+  // the zero key and for a reserved name.
+  const User& register_user(const PublicKey& key, const std::string& name,
+                            Millis now);
+  // Throws denied if the account is unknown or has all the hosts that it may
+  // have, or the host key belongs to another account.
+  Host& register_host(const Host& host, const PublicKey& account, Millis now);
+  // Of a user whom its door knows otherwise than by a key.
+  Host& register_host_of(UserId user, const Host& host, Millis now);
+  // The host that stands for the server's own workers.
+  Host& register_house_host(const Host& host, Millis now);
+  // From now on its results are signed with this key. Throws denied if it is
+  // another host's.
+  void change_key(Host& host, const PublicKey& key);
+
+  // nullptr if unknown.
+  Host* host(HostId id);
+  const Host* host(HostId id) const;
+  Host* host_by_key(const PublicKey& key);
+  const User* user(UserId id) const;
+  const User* user_by_key(const PublicKey& key) const;
+  const std::map<HostId, Host>& hosts() const { return hosts_; }
+  const std::map<UserId, User>& users() const { return users_; }
+  // Users with hosts, but for the house's.
+  const std::vector<UserId>& volunteers() const { return volunteers_; }
+  const std::vector<HostId>& hosts_of(UserId user) const;
+
+  // Marks that the host was heard from.
+  void touch(Host& host, Instant now, Millis wall);
+  // What it asks for work with. device: empty if it does not say.
+  void note_machine(Host& host, const std::string& device, double speed_flops);
+  // The block of addresses that it last asked from (see server/http/text);
+  // empty: unknown, or one that says nothing.
+  void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
+  const std::string& block(HostId id) const;
+  // The hosts of one door, which may all be silent for as long.
+  Presence& presence(const std::string& door) { return presence_.at(door); }
+  const Presence& presence(const std::string& door) const {
+    return presence_.at(door);
+  }
+
+  // Also to its user. Negative: what was granted then is taken back.
+  void add_credit(HostId host, double credit, Millis granted, Millis now);
+  // Remembers that a row changed; flush() writes all such rows at once.
+  void changed(HostId id) { dirty_hosts_.insert(id); }
+  void flush();
+
+ private:
+  Host& add(const Host& host);
+
+  Store& store_;
+  std::size_t max_hosts_of_user_;
+  std::map<UserId, User> users_;
+  std::map<HostId, Host> hosts_;
+  std::unordered_map<HostId, Host*> host_by_id_;  // the same, found at once
+  std::vector<UserId> volunteers_;
+  std::map<UserId, std::vector<HostId>> hosts_of_;
+  std::map<PublicKey, UserId> user_by_key_;
+  std::map<PublicKey, HostId> host_by_key_;
+  std::map<std::string, Presence> presence_{
+      {kNativeDoor, {}}, {kBoincDoor, {}}, {kHouseDoor, {}}};
+  std::map<HostId, std::string> blocks_;
+  std::set<HostId> dirty_hosts_;
+  std::set<UserId> dirty_users_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,52 @@
+// What every device of every host has shown, in memory as the store has it.
+// Used by the writer's thread only.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "server/settings/settings.h"
+#include "server/store/store.h"
+#include "validator/trust.h"
+#include "workunits/result_header.h"
+
+namespace quorate {
+
+TrustPolicy trust_policy(const ServerSettings& settings);
+
+class TrustBook {
+ public:
+  TrustBook(Store& store, const TrustPolicy& policy);
+
+  const TrustPolicy& policy() const { return policy_; }
+
+  // Of the device that made this result; of the host's best device with today's
+  // arithmetic. A house worker's host is always proven.
+  Standing standing(const Host& host, const ResultHeader& header) const;
+  Standing standing(const Host& host) const;
+  // The most units that one of its devices had validated.
+  std::uint64_t validated(HostId host) const;
+
+  // A result of it was validated by somebody trusted. A device with another
+  // driver begins with half of what it had: drivers bring compilers.
+  void count(HostId host, const ResultHeader& header);
+  // It was false: all devices begin anew.
+  void reset(HostId host);
+  void flush();
+
+ private:
+  using Device = std::pair<std::string, std::uint32_t>;
+  using Devices = std::map<Device, std::uint64_t>;
+
+  static std::uint64_t validated_on(const Devices& devices,
+                                    const Device& device);
+
+  Store& store_;
+  TrustPolicy policy_;
+  std::map<HostId, Devices> records_;
+  std::set<HostId> dirty_;
+};
+
+}  // namespace quorate

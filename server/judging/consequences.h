@@ -1,0 +1,58 @@
+// What follows for a host when its work proves false, and what the operator
+// decides about it. Every decision is an event with its reason. Used by the
+// writer's thread only. docs/validation.md.
+#pragma once
+
+#include <string>
+
+#include "server/state/project_state.h"
+
+namespace quorate {
+
+class Consequences {
+ public:
+  explicit Consequences(ProjectState& state) : state_(state) {}
+
+  // A result of the host was false, on the word of somebody trusted: its trust
+  // is gone, it is watched or banned, and what had been taken in on its word
+  // alone is to be rechecked. what: the finding.
+  void on_false(HostId host, RunKey run, const std::string& what);
+  // Counts a validated result towards trust.
+  void on_vouched(const Result& result);
+
+  // It will not be in the model: nothing is to be rechecked.
+  static void forget_recheck(TrainingRun& training, Workunit& unit);
+  // A unit of which something is known that does not fit its result.
+  void recheck(const Workunit& unit) { set_check(unit, UnitCheck::recheck); }
+  // What a recheck found of a unit that is in the model. Sound: the results
+  // that came later and disagreed were false. False: all its valid results
+  // were, and its update is to be revoked.
+  void found_sound(const Workunit& unit);
+  void found_false(const Workunit& unit, const std::string& what);
+  // Its update is out of the model.
+  void revoked(const Workunit& unit);
+
+  // The operator's decisions. pardon: begins anew as a new host.
+  void trust(Host& host, const std::string& reason);
+  void ban(Host& host, const std::string& reason);
+  void pardon(Host& host, const std::string& reason);
+  // Bans, and has every update of the host in a run that goes on revoked;
+  // returns how many those are.
+  std::size_t purge(Host& host, const std::string& reason);
+
+ private:
+  void set_mark(Host& host, HostMark mark, const std::string& reason,
+                RunKey run);
+  void recheck_work_of(HostId host);
+  // Validated units wait for the end of a round: out of the model is easiest
+  // before they are in.
+  void cancel_validated(const TrainingRun& training, HostId host,
+                        bool unchecked);
+  void set_check(Workunit unit, UnitCheck check);
+  void withdraw(Result result, const std::string& reason);
+  void make_invalid(Result result, const std::string& reason);
+
+  ProjectState& state_;
+};
+
+}  // namespace quorate

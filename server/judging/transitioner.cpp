@@ -1,0 +1,266 @@
+#include "server/judging/transitioner.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/judging/unit_facts.h"
+#include "server/units/sealed_tasks.h"
+#include "server/units/states.h"
+
+namespace quorate {
+namespace {
+
+// Hosts may fail on purpose, and hashing a large model takes a second: looking
+// takes at most a tenth of the time.
+constexpr double kLookShare = 0.1;
+
+}  // namespace
+
+void Transitioner::on_reported(WorkunitId unit) {
+  if (is_validating_) look_at(unit);
+}
+
+void Transitioner::look_at_all() {
+  for (const auto& [id, live] : state_.feeder.units()) look_at(id);
+}
+
+void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
+  LiveUnit* live = state_.feeder.find_by_result(failure.result);
+  Result* result = live ? live->find(failure.result) : nullptr;
+  if (result == nullptr || result->host != host ||
+      result->server_state != ServerState::in_progress) {
+    return;
+  }
+  take_back(*result, ResultOutcome::client_error, failure.why);
+  state_.record("result_failed", live->unit.run, host,
+                fmt::format("result {} of unit {}: {}", failure.result,
+                            live->unit.unit_index, failure.why));
+  state_.rests.failed(host, state_.clock.now());
+  look_for_damage(*live);
+  look_at(live->unit.id);
+}
+
+void Transitioner::forgive(const TrainingRun& training) {
+  for (WorkunitId id :
+       state_.feeder.units_in(training.run.key, WorkunitState::open)) {
+    LiveUnit& live = *state_.feeder.find(id);
+    for (Result& result : live.results) {
+      if (result.outcome != ResultOutcome::client_error) continue;
+      mark_forgiven(result, "an object of the project was damaged");
+      state_.feeder.save(result);
+      state_.rests.succeeded(result.host);
+    }
+    look_at(id);
+  }
+}
+
+void Transitioner::look_for_damage(const LiveUnit& live) {
+  TrainingRun& training = state_.run(live.unit.run);
+  Instant now = state_.clock.now();
+  if (training.is_damaged || now < training.look_for_damage_at) return;
+  try {
+    sealed_task_of(state_.store, state_.objects, live.unit.object);
+    for (const Hash& hash : {live.task->snapshot, live.task->shard}) {
+      state_.objects.read(hash);
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    training.damage = error.what();
+  }
+  Instant done = state_.clock.now();
+  training.look_for_damage_at = done + (done - now) / kLookShare;
+}
+
+// Of a banned host no report would count; of one that is not proven any more
+// none would alone.
+void Transitioner::give_to_others(HostId host) {
+  if (state_.is_anchor(host)) return;
+  const std::set<ResultId> held = state_.feeder.in_progress(host);
+  for (ResultId id : held) {
+    LiveUnit& live = *state_.feeder.find_by_result(id);
+    if (state_.is_banned(host)) {
+      take_back(*live.find(id), ResultOutcome::client_error,
+                "the host was banned");
+      look_at(live.unit.id);
+    } else if (live.unit.state == WorkunitState::open &&
+               !is_late(state_, live)) {
+      scheduler_.demand_quorum(live);
+    }
+  }
+}
+
+void Transitioner::tick() {
+  for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
+    LiveUnit* live = state_.feeder.find_by_result(id);
+    Result* result = live ? live->find(id) : nullptr;
+    if (result == nullptr) continue;
+    bool was_silent = !state_.is_active(result->host);
+    if (!was_silent) state_.rests.failed(result->host, state_.clock.now());
+    take_back(*result, ResultOutcome::no_reply,
+              was_silent ? "the host was silent for longer than its lease"
+                         : "the host took much longer than others do");
+    look_at(live->unit.id);
+  }
+}
+
+void Transitioner::settle() {
+  DueUnits& due = state_.due;
+  while (!due.fallen.empty() || !due.units.empty()) {
+    if (!due.fallen.empty()) {
+      give_to_others(due.fallen.extract(due.fallen.begin()).value());
+      continue;
+    }
+    const WorkunitId id = due.units.extract(due.units.begin()).value();
+    if (LiveUnit* live = state_.feeder.find(id)) take_turn(*live);
+  }
+}
+
+void Transitioner::take_turn(LiveUnit& live) {
+  for (;;) {
+    const UnitDecision decision =
+        decide(live.unit, live.results, facts_of(state_, live));
+    take_step(live, decision);  // after `drop` there is no `live`
+    if (ends_turn(decision.step)) return;
+  }
+}
+
+void Transitioner::take_step(LiveUnit& live, const UnitDecision& decision) {
+  switch (decision.step) {
+    case UnitStep::wait:
+      return;
+    case UnitStep::replicate:
+      return replicate(live, decision);
+    case UnitStep::referee:
+      return ask_house(live, decision.create);
+    case UnitStep::check:
+      return begin_check(live);
+    case UnitStep::accept:
+      return accept(live, decision.quorum);
+    case UnitStep::judge:
+      return judge_late_results(live);
+    case UnitStep::fail:
+      return fail(live, decision.reason);
+    case UnitStep::cancel:
+      return cancel(live);
+    case UnitStep::drop:
+      return drop(live);
+  }
+}
+
+void Transitioner::begin_check(LiveUnit& live) {
+  live.unit.check = UnitCheck::spot;
+  if (!state_.has_referee()) {
+    // Another volunteer is the next best.
+    live.unit.min_quorum = live.unit.target_results = results_needed(
+        state_.run(live.unit.run).run.quorum, QuorumFor::own_check);
+  }
+  state_.feeder.save(live);
+}
+
+void Transitioner::accept(LiveUnit& live, const QuorumDecision& quorum) {
+  state_.open_results.forget_witnesses(live.unit.object);
+  validation_.apply(live, quorum);
+  take_back_unsent(live);
+  if (state_.has_referee() && live.unit.check == UnitCheck::spot) {
+    state_.record("check_failed", live.unit.run, 0,
+                  fmt::format("unit {}: no house worker could compute it in {} "
+                              "tries, its results are believed unchecked",
+                              live.unit.unit_index, kMostHouseErrors));
+  }
+}
+
+void Transitioner::ask_house(LiveUnit& live, std::uint32_t fresh) {
+  for (ResultId id : state_.feeder.add_results(live, fresh)) {
+    state_.reservations.release(id);
+  }
+  scheduler_.wants_house(live.unit.id);
+}
+
+void Transitioner::replicate(LiveUnit& live, const UnitDecision& decision) {
+  if (decision.for_house) return ask_house(live, decision.create);
+  for (ResultId id : state_.feeder.add_results(live, decision.create)) {
+    scheduler_.reserve(live, id);
+  }
+}
+
+void Transitioner::fail(LiveUnit& live, const std::string& why) {
+  set_state(live.unit, WorkunitState::failed);
+  state_.feeder.save(live);
+  take_back_unsent(live);
+  state_.record("unit_failed", live.unit.run, 0,
+                fmt::format("unit {}: {}", live.unit.unit_index, why));
+}
+
+void Transitioner::take_back(Result& result, ResultOutcome outcome,
+                             const std::string& reason) {
+  bool was_sent = result.server_state == ServerState::in_progress;
+  mark_ended(result, outcome, reason);
+  state_.feeder.save(result);
+  state_.leases.end(result.id);
+  state_.reservations.end(result.id);
+  // After a lost lease the host may still report: see Reports::store().
+  if (outcome != ResultOutcome::no_reply) {
+    state_.open_results.remove(result.id);
+  }
+  if (was_sent && outcome != ResultOutcome::didnt_need) {
+    ++state_.hosts.host(result.host)->errors;
+    state_.hosts.changed(result.host);
+  }
+}
+
+void Transitioner::take_back_unsent(LiveUnit& live) {
+  for (Result& result : live.results) {
+    if (result.server_state == ServerState::unsent) {
+      take_back(result, ResultOutcome::didnt_need, "");
+    }
+  }
+}
+
+void Transitioner::judge_late_results(LiveUnit& live) {
+  for (Result& result : live.results) {
+    if (may_count(result)) validation_.judge_late(live, result);
+  }
+}
+
+void Transitioner::close(WorkunitId id, Closing why) {
+  LiveUnit* live = state_.feeder.find(id);
+  if (live == nullptr) return;
+  switch (
+      decide_closing(live->unit, live->results, facts_of(state_, *live), why)) {
+    case ClosingStep::go_on:
+      return;
+    case ClosingStep::cancel:
+      return cancel(*live);
+    case ClosingStep::credit:
+      return take_back_unsent(*live);
+    case ClosingStep::judge:
+      live->unit.is_late = true;
+      state_.feeder.save(*live);
+      take_back_unsent(*live);
+      return look_at(id);
+  }
+}
+
+void Transitioner::cancel(LiveUnit& live) {
+  set_state(live.unit, WorkunitState::cancelled);
+  Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
+  state_.feeder.save(live);
+  for (Result& result : live.results) {
+    if (result.server_state != ServerState::over) {
+      take_back(result, ResultOutcome::didnt_need, "");
+    }
+  }
+  look_at(live.unit.id);
+}
+
+void Transitioner::drop(LiveUnit& live) {
+  for (const Result& result : live.results) {
+    state_.open_results.remove(result.id);
+  }
+  state_.open_results.forget_witnesses(live.unit.object);
+  state_.feeder.drop(live.unit.id);
+}
+
+}  // namespace quorate

@@ -1,0 +1,72 @@
+// Takes units through their life. Events only say that a unit is due; settle()
+// then asks what happens next with it (server/units/decision) and does that,
+// until nothing is due. So a unit leaves the memory in settle() alone, and a
+// verdict whose consequences reach other units, or the one that is being
+// judged, just makes them due. Used by the writer's thread only.
+#pragma once
+
+#include <string>
+
+#include "protocol/native/messages.h"
+#include "server/judging/validation.h"
+#include "server/sending/scheduler.h"
+#include "server/units/decision.h"
+
+namespace quorate {
+
+class Transitioner {
+ public:
+  Transitioner(ProjectState& state, Scheduler& scheduler,
+               Validation& validation)
+      : state_(state), scheduler_(scheduler), validation_(validation) {}
+
+  // A result's report is stored, or was rejected by screening: the unit may
+  // have a quorum or need another replica.
+  void on_reported(WorkunitId unit);
+  // A host gives a result up.
+  void on_failed(HostId host, const protocol::Failure& failure);
+  // The run's objects were damaged, and are whole again: who failed at its open
+  // units may have them again.
+  void forgive(const TrainingRun& training);
+  // Takes back results of silent hosts, for others. Call now and then.
+  void tick();
+
+  // Looks at one unit, or at all live ones, as if something had just happened
+  // to them.
+  void look_at(WorkunitId unit) { state_.due.units.insert(unit); }
+  void look_at_all();
+  // The model goes on without this unit, which is open or validated.
+  void close(WorkunitId unit, Closing why);
+
+  // Does what is due. Call at the end of every job, before its commit.
+  void settle();
+
+  // Validation is somebody else's job, or done by hand: on_reported() only
+  // stores. See `quorate serve --roles`.
+  void set_validating(bool on) { is_validating_ = on; }
+
+ private:
+  void take_turn(LiveUnit& live);
+  void take_step(LiveUnit& live, const UnitDecision& decision);
+  void begin_check(LiveUnit& live);
+  void accept(LiveUnit& live, const QuorumDecision& quorum);
+  void ask_house(LiveUnit& live, std::uint32_t fresh);
+  void replicate(LiveUnit& live, const UnitDecision& decision);
+  void fail(LiveUnit& live, const std::string& why);
+  void cancel(LiveUnit& live);
+  void judge_late_results(LiveUnit& live);
+  void drop(LiveUnit& live);
+  // Sets the run's damage if an object that the unit needs is not whole.
+  void look_for_damage(const LiveUnit& live);
+  void give_to_others(HostId host);
+  void take_back(Result& result, ResultOutcome outcome,
+                 const std::string& reason);
+  void take_back_unsent(LiveUnit& live);
+
+  ProjectState& state_;
+  Scheduler& scheduler_;
+  Validation& validation_;
+  bool is_validating_ = true;
+};
+
+}  // namespace quorate

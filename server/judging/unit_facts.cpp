@@ -1,0 +1,52 @@
+#include "server/judging/unit_facts.h"
+
+#include "server/sending/eligibility.h"
+#include "server/units/states.h"
+#include "validator/trust.h"
+
+namespace quorate {
+
+bool is_late(const ProjectState& state, const LiveUnit& live) {
+  const TrainingRun& training = state.runs.at(live.unit.run);
+  const bool has_round_closed =
+      training.rule->in_rounds() && live.unit.round < training.cursor.round;
+  return has_round_closed || live.unit.is_late;
+}
+
+std::vector<Replica> replicas_of(const ProjectState& state,
+                                 const LiveUnit& live) {
+  std::vector<Replica> replicas;
+  for (const Result& result : live.results) {
+    if (!may_count(result)) continue;
+    Replica replica;
+    replica.id = result.id;
+    replica.user = result.user;
+    replica.house = result.user == kHouseUser;
+    replica.anchor = state.is_of_anchor(result);
+    replica.has_payload = result.validate_state == ValidateState::init;
+    replica.claim = result.claim;
+    replicas.push_back(replica);
+  }
+  return replicas;
+}
+
+UnitFacts facts_of(const ProjectState& state, const LiveUnit& live) {
+  const Run& run = state.runs.at(live.unit.run).run;
+  UnitFacts facts;
+  facts.replicas = replicas_of(state, live);
+  facts.run_quorum = run.quorum;
+  facts.needs_anchor = state.needs_anchor(run);
+  facts.is_late = is_late(state, live);
+  facts.has_referee = state.has_referee();
+  facts.has_volunteer = [&state, &live](bool anchor) {
+    return Eligibility(state, live)
+        .has_volunteer(anchor ? Eligibility::From::anchors
+                              : Eligibility::From::anybody);
+  };
+  facts.draws_check = [&state] {
+    return draws_check(state.trust.policy(), state.draw());
+  };
+  return facts;
+}
+
+}  // namespace quorate

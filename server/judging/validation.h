@@ -1,0 +1,37 @@
+// Applies verdicts: marks results valid or invalid, grants credit, says why.
+// Used by the writer's thread only.
+#pragma once
+
+#include "server/judging/consequences.h"
+#include "server/state/project_state.h"
+#include "validator/quorum.h"
+
+namespace quorate {
+
+class Validation {
+ public:
+  explicit Validation(ProjectState& state)
+      : state_(state), consequences_(state) {}
+
+  // A quorum was reached: the unit gets its canonical result and its next
+  // state, every judged result its mark.
+  void apply(LiveUnit& live, const QuorumDecision& decision);
+  // A result that arrived after the verdict is judged by the canonical one; if
+  // that was taken on its host's word, disagreement is a reason to recheck it,
+  // and whichever of the two was false has the consequences.
+  void judge_late(LiveUnit& live, Result& result);
+  // Marks a result invalid, with the reason; also one that screening keeps out
+  // of every quorum.
+  void reject(LiveUnit& live, Result& result, const std::string& reason);
+  // The same, with the consequences of a false result for its host.
+  void reject_false(LiveUnit& live, Result& result, const std::string& reason);
+
+ private:
+  void grant(const LiveUnit& live, Result& result);
+  void credit_trust(LiveUnit& live, const QuorumDecision& decision);
+
+  ProjectState& state_;
+  Consequences consequences_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,367 @@
+#include "server/merging/assimilator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "server/making/work_generator.h"
+#include "server/objects/file_deleter.h"
+#include "server/units/states.h"
+#include "validator/quorum.h"
+#include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
+
+namespace quorate {
+
+void Assimilator::pass_all() {
+  for (auto& [key, training] : state_.runs) pass(training);
+}
+
+void Assimilator::pass(TrainingRun& training) {
+  if (!training.is_active()) return;
+  if (!training.damage.empty()) {
+    pause_for_damage(training, std::exchange(training.damage, {}));
+  }
+  if (training.is_damaged || training.is_revising) return;
+  try {
+    take(training);
+    mix_peers(training);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    pause_for_damage(training, error.what());
+    return;
+  }
+  pause_if_diverged(training);
+  publish_if_due(training);
+  finish_if_done(training);
+}
+
+void Assimilator::take(TrainingRun& training) {
+  if (training.rule->in_rounds()) {
+    take_round(training);
+  } else {
+    take_one_by_one(training);
+  }
+}
+
+std::vector<LiveUnit*> Assimilator::units_in(const TrainingRun& training,
+                                             WorkunitState state) {
+  std::vector<LiveUnit*> units;
+  for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
+    units.push_back(state_.feeder.find(id));
+  }
+  return units;
+}
+
+std::size_t Assimilator::count_in(const TrainingRun& training,
+                                  WorkunitState state) const {
+  return state_.feeder.units_in(training.run.key, state).size();
+}
+
+void Assimilator::take_one_by_one(TrainingRun& training) {
+  for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
+    assimilate(training, *live, read_update(*live), true);
+    transitioner_.look_at(live->unit.id);
+    // Its replica is free for the next unit.
+    if (training.rule->replicas() != 0) scheduler_.wake();
+  }
+}
+
+std::vector<LiveUnit*> Assimilator::open_units_of_round(
+    const TrainingRun& training) {
+  std::vector<LiveUnit*> open = units_in(training, WorkunitState::open);
+  std::erase_if(open, [&](const LiveUnit* live) {
+    return live->unit.round != training.cursor.round;
+  });
+  return open;
+}
+
+// Asked after every result: the first of a million answers it.
+bool Assimilator::has_open_units_of_round(const TrainingRun& training) const {
+  const std::set<WorkunitId>& open =
+      state_.feeder.units_in(training.run.key, WorkunitState::open);
+  return std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
+    return state_.feeder.find(id)->unit.round == training.cursor.round;
+  });
+}
+
+void Assimilator::take_round(TrainingRun& training) {
+  if (!is_round_complete(training)) return;
+  std::vector<LiveUnit*> validated =
+      units_in(training, WorkunitState::validated);
+  std::sort(validated.begin(), validated.end(),
+            [](const LiveUnit* a, const LiveUnit* b) {
+              return a->unit.unit_index < b->unit.unit_index;
+            });
+  // A round is taken whole: damage must show before its first update is in.
+  std::vector<ParameterValues> updates;
+  updates.reserve(validated.size());
+  for (LiveUnit* live : validated) updates.push_back(read_update(*live));
+  for (std::size_t i = 0; i < validated.size(); ++i) {
+    const bool is_last = i + 1 == validated.size();
+    assimilate(training, *validated[i], std::move(updates[i]), is_last);
+  }
+  std::vector<LiveUnit*> open = open_units_of_round(training);
+  open_next_round(training);
+  for (LiveUnit* live : validated) transitioner_.look_at(live->unit.id);
+  for (LiveUnit* live : open) {
+    transitioner_.close(live->unit.id, Closing::round_closed);
+  }
+}
+
+bool Assimilator::is_round_complete(TrainingRun& training) {
+  const RunCursor& cursor = training.cursor;
+  if (cursor.round_made == 0) return false;
+  bool all_made =
+      cursor.round_made >= cursor.round_units || training.is_handed_out();
+  std::uint32_t enough =
+      units_that_close(training.run.round_share,
+                       all_made ? cursor.round_made : cursor.round_units);
+  if (count_in(training, WorkunitState::validated) >= enough) return true;
+  // Units that failed can leave a round with fewer than it wants.
+  return all_made && !has_open_units_of_round(training);
+}
+
+void Assimilator::open_next_round(TrainingRun& training) {
+  RunCursor& cursor = training.cursor;
+  ++cursor.round;
+  cursor.round_made = 0;
+  cursor.round_units = 0;
+  state_.store.update_cursor(training.run.key, cursor);
+  scheduler_.wake();
+}
+
+void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
+                             ParameterValues update, bool makes_version) {
+  const Result& canonical = *live.find(live.unit.canonical_result);
+  ResultAssimilated entry;
+  entry.version_before = training.model.version();
+  entry.version_after = entry.version_before + (makes_version ? 1 : 0);
+  entry.unit_index = live.unit.unit_index;
+  entry.workunit = live.unit.object;
+  entry.base_version = live.unit.base_version;
+  entry.staleness = entry.version_before - entry.base_version;
+  entry.result = canonical.id;
+  entry.host = state_.hosts.host(canonical.host)->key;
+  entry.update = canonical.update;
+  entry.claim = canonical.claim;
+  entry.samples = live.unit.samples;
+  entry.rule = training.rule->name();
+  entry.basis = basis_of(live.results);
+  entry.coefficients = training.rule->coefficients(
+      {.version = entry.version_before,
+       .base_version = entry.base_version,
+       .epoch = live.unit.epoch + 1,
+       .steps = live.task->range.steps,
+       .learning_rate = live.task->optimizer.learning_rate,
+       .replica = live.task->replica.value_or(0),
+       .seed = training.run.seed,
+       .state = &training.model.rule_state()});
+
+  ParameterValues base;
+  if (!training.rule->in_rounds()) {
+    base = read_base(live);
+  }
+  training.model.apply(entry, *training.rule, base.all(), std::move(update));
+  append(training, std::move(entry));
+  set_state(live.unit, WorkunitState::assimilated);
+  state_.feeder.save(live);
+}
+
+ParameterValues Assimilator::read_base(const LiveUnit& live) {
+  const Hash& hash = live.unit.snapshot;
+  const std::string what =
+      fmt::format("snapshot {} of unit {}", hash.hex(), live.unit.unit_index);
+  if (const auto small = recent_.read_small(hash)) {
+    return read_parameters(live.task->model, *small, what);
+  }
+  return map_parameters(live.task->model, state_.objects.map_checked(hash),
+                        what);
+}
+
+ParameterValues Assimilator::read_update(LiveUnit& live) {
+  const Hash& hash = live.find(live.unit.canonical_result)->update;
+  const std::string what =
+      fmt::format("update {} of unit {}", hash.hex(), live.unit.unit_index);
+  if (const auto small = recent_.read_small(hash)) {
+    return decode_update(*live.task, *small, what);
+  }
+  return map_update(*live.task, state_.objects.map_checked(hash), what);
+}
+
+void Assimilator::append(TrainingRun& training, LedgerBody body) {
+  LedgerEntry entry;
+  entry.seq = training.next_seq;
+  entry.previous = training.last_hash;
+  entry.body = std::move(body);
+  const LedgerRecord record = state_.notary->record(entry);
+  state_.store.append_ledger(training.run.key, entry, record);
+  training.next_seq = entry.seq + 1;
+  training.last_hash = record.hash;
+}
+
+void Assimilator::begin(TrainingRun& training, const LedgerEntry& created) {
+  append(training, created.body);
+}
+
+void Assimilator::pause_if_diverged(TrainingRun& training) {
+  if (training.run.state != RunState::running) return;
+  // A diverged unit leaves the window when it is judged; its verdict stays.
+  if (!training.diverged_unit) return;
+  pause(
+      training,
+      fmt::format("the training diverged in unit {}: stop this run and create "
+                  "another with a lower --lr",
+                  *training.diverged_unit));
+  training.diverged_unit.reset();
+}
+
+void Assimilator::pause_for_damage(TrainingRun& training,
+                                   const std::string& what) {
+  training.is_damaged = true;
+  pause(training, fmt::format("{}, then `quorate train resume {}`", what,
+                              training.run.name));
+}
+
+void Assimilator::pause(TrainingRun& training, const std::string& why) {
+  Run& run = training.run;
+  bool is_known = run.state == RunState::paused && run.state_reason == why;
+  if (is_known) return;  // found again after a restart
+  run.state = RunState::paused;
+  run.state_reason = why;
+  state_.store.update_run(run);
+  state_.record("run_paused", run.key, 0, why);
+  log_error("run_paused", {{"run", run.name}, {"why", why}});
+}
+
+bool Assimilator::has_live_units(const TrainingRun& training) {
+  return count_in(training, WorkunitState::open) > 0 ||
+         count_in(training, WorkunitState::validated) > 0;
+}
+
+void Assimilator::finish_if_done(TrainingRun& training) {
+  if (training.run.state == RunState::running && training.is_handed_out() &&
+      !has_live_units(training) && training.to_recheck.empty() &&
+      training.to_revoke.empty()) {
+    end(training, RunState::finished);
+  }
+}
+
+void Assimilator::close_units(const TrainingRun& training, Closing why) {
+  for (WorkunitState state : {WorkunitState::open, WorkunitState::validated}) {
+    for (LiveUnit* live : units_in(training, state)) {
+      transitioner_.close(live->unit.id, why);
+    }
+  }
+}
+
+void Assimilator::revoke(TrainingRun& training, Revoked entry,
+                         ModelState rebuilt) {
+  entry.version_before = training.model.version();
+  entry.version_after = entry.version_before + 1;
+  entry.parameters =
+      parameter_parts(training.run.model, rebuilt.parameters()).hash();
+  rebuilt.revoke(entry);
+  training.model = std::move(rebuilt);
+  append(training, std::move(entry));
+  close_units(training, Closing::branch_left);
+  if (training.rule->in_rounds()) open_next_round(training);
+  publish(training);
+}
+
+namespace {
+
+// Results on any version, each for the model itself: such rules take each
+// other's units.
+bool takes_any_unit(const UpdateRule& rule) {
+  return !rule.in_rounds() && rule.replicas() == 0;
+}
+
+}  // namespace
+
+void Assimilator::change(TrainingRun& training, Run run,
+                         std::unique_ptr<UpdateRule> rule) {
+  if (!takes_any_unit(*training.rule) || !takes_any_unit(*rule)) {
+    close_units(training, Closing::branch_left);
+    open_next_round(training);
+  }
+  training.run = std::move(run);
+  training.rule = std::move(rule);
+  state_.store.update_run(training.run);
+  // Whoever loads the run goes on from here, with this rule.
+  publish(training);
+}
+
+void Assimilator::end(TrainingRun& training, RunState state) {
+  training.from_peers.clear();
+  close_units(training, Closing::run_ended);
+  publish(training);
+  append(training,
+         RunEnded{std::string(name_of(state)), training.model.version(),
+                  training.snapshot(state_.objects), training.published_hash});
+  training.run.state = state;
+  training.run.ended = state_.clock.unix_ms();
+  state_.store.update_run(training.run);
+  state_.record(state == RunState::finished ? "run_finished" : "run_stopped",
+                training.run.key, 0,
+                fmt::format("run {} at version {}", training.run.name,
+                            training.model.version()));
+}
+
+void Assimilator::publish_if_due(TrainingRun& training) {
+  std::uint64_t made = training.model.version() - training.published_version;
+  if (made < state_.settings.evaluate_every_versions) return;
+  if (training.published_at && state_.clock.now() - *training.published_at <
+                                   state_.settings.evaluate_every) {
+    return;
+  }
+  publish(training);
+}
+
+void Assimilator::publish(TrainingRun& training) {
+  SnapshotPublished entry;
+  entry.version = training.model.version();
+  entry.parameters = training.snapshot(state_.objects);
+  entry.published = state_.objects.put(
+      parameter_parts(training.run.model, training.model.published()));
+  if (!training.model.rule_state().empty()) {
+    entry.rule_state =
+        state_.objects.put(rule_state_parts(training.model.rule_state()));
+  }
+  append(training, entry);
+  training.published_version = entry.version;
+  training.published_at = state_.clock.now();
+  training.published_hash = entry.published;
+  // Versions may have the same bits.
+  for (const Hash& named :
+       {entry.parameters, entry.published, entry.rule_state}) {
+    training.own_snapshots.erase(named);
+  }
+  if (auto right = right_to_remove(state_.folder)) {
+    writer_.after_commit([this, right = std::move(*right),
+                          old = take_old_snapshots(state_, training)] {
+      for (const Hash& hash : old) state_.objects.remove_own(hash);
+    });
+  }
+  EvaluationOrder order{training.run.key, entry.version, entry.published,
+                        state_.store.totals(training.run.key).samples};
+  writer_.after_commit([this, order] { evaluate_(order); });
+}
+
+void Assimilator::resume_evaluations() {
+  for (auto& [key, training] : state_.runs) {
+    std::vector<Evaluation> done = state_.store.evaluations(key);
+    bool has_it =
+        !done.empty() && done.back().version >= training.published_version;
+    if (has_it || training.published_hash.is_zero()) continue;
+    EvaluationOrder order{key, training.published_version,
+                          training.published_hash,
+                          state_.store.totals(key).samples};
+    writer_.after_commit([this, order] { evaluate_(order); });
+  }
+}
+
+}  // namespace quorate

@@ -1,0 +1,96 @@
+// Makes validated updates part of the model: one ledger entry each, by the
+// run's rule, one by one or in rounds; publishes versions; ends runs. Used by
+// the writer's thread only.
+#pragma once
+
+#include <functional>
+
+#include "server/judging/transitioner.h"
+#include "server/objects/recent_objects.h"
+#include "server/sending/scheduler.h"
+#include "server/state/project_state.h"
+
+namespace quorate {
+
+// A published version that is to be evaluated.
+struct EvaluationOrder {
+  RunKey run = 0;
+  std::uint64_t version = 0;
+  Hash published;
+  std::uint64_t samples = 0;
+};
+
+class Assimilator {
+ public:
+  using Evaluate = std::function<void(EvaluationOrder)>;
+
+  // evaluate: called for every published version, after its commit.
+  Assimilator(ProjectState& state, Scheduler& scheduler,
+              Transitioner& transitioner, Writer& writer, Evaluate evaluate)
+      : state_(state),
+        scheduler_(scheduler),
+        transitioner_(transitioner),
+        writer_(writer),
+        recent_(state.objects),
+        evaluate_(std::move(evaluate)) {}
+
+  // Takes in whatever of the run is ready; closes its round, ends it when all
+  // of its units are closed. Pauses it, saying why, when the training diverged
+  // or an object that it needs is damaged.
+  void pass(TrainingRun& training);
+  void pass_all();
+
+  // Writes the ledger's first entry of a new run.
+  void begin(TrainingRun& training, const LedgerEntry& created);
+  // Cancels what is live and ends the ledger. state: finished or stopped.
+  void end(TrainingRun& training, RunState state);
+  // Goes on from the model that is left without these results: `entry` names
+  // them, their host and the reason. What is under way is cancelled.
+  void revoke(TrainingRun& training, Revoked entry, ModelState rebuilt);
+  // Goes on with other settings and their rule; units under way that it cannot
+  // take are cancelled.
+  void change(TrainingRun& training, Run run, std::unique_ptr<UpdateRule> rule);
+  // Asks again for the evaluation of the last published version of each run,
+  // if it has none.
+  void resume_evaluations();
+
+ private:
+  std::vector<LiveUnit*> units_in(const TrainingRun& training,
+                                  WorkunitState state);
+  std::size_t count_in(const TrainingRun& training, WorkunitState state) const;
+  std::vector<LiveUnit*> open_units_of_round(const TrainingRun& training);
+  bool has_open_units_of_round(const TrainingRun& training) const;
+  // These throw corrupt before they change anything.
+  void take(TrainingRun& training);
+  void take_one_by_one(TrainingRun& training);
+  void take_round(TrainingRun& training);
+  bool is_round_complete(TrainingRun& training);
+  void open_next_round(TrainingRun& training);
+  void assimilate(TrainingRun& training, LiveUnit& live, ParameterValues update,
+                  bool makes_version);
+  ParameterValues read_base(const LiveUnit& live);
+  ParameterValues read_update(LiveUnit& live);
+  void pause_if_diverged(TrainingRun& training);
+  void pause_for_damage(TrainingRun& training, const std::string& what);
+  void pause(TrainingRun& training, const std::string& why);
+  // Peers' models that wait, unless this is not the moment.
+  void mix_peers(TrainingRun& training);
+  static bool may_mix(const TrainingRun& training);
+  // Not if it has gone, or is damaged, since it was fetched.
+  void mix(TrainingRun& training, const PeerModel& model);
+  void finish_if_done(TrainingRun& training);
+  void publish_if_due(TrainingRun& training);
+  void publish(TrainingRun& training);
+  void append(TrainingRun& training, LedgerBody body);
+  void close_units(const TrainingRun& training, Closing why);
+  bool has_live_units(const TrainingRun& training);
+
+  ProjectState& state_;
+  Scheduler& scheduler_;
+  Transitioner& transitioner_;
+  Writer& writer_;
+  RecentObjects recent_;
+  Evaluate evaluate_;
+};
+
+}  // namespace quorate

@@ -1,0 +1,48 @@
+// What is kept for how long: decided here, without store, clock or disk.
+// server/objects/file_deleter carries it out; docs/operator.md has the table.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "server/settings/settings.h"
+#include "server/store/names.h"
+
+namespace quorate {
+
+// What an object is to the project.
+enum class ObjectClass {
+  unnamed,   // nothing names it: an upload that was never reported, a base that
+             // the last server left, a data set that was not added to its end
+  payload,   // of a result that is in no ledger: rejected, late, not needed
+  update,    // recorded in a ledger
+  task,      // sealed, made by an earlier version
+  shard,     // of a data set
+  snapshot,  // in a ledger, or base of a unit that may need it
+};
+std::string_view name_of(ObjectClass what);  // in the plural, for tables
+
+struct ObjectUse {
+  ObjectClass what = ObjectClass::unnamed;
+  RunKey run = 0;
+  bool is_needed = false;
+};
+
+// run: of the name.
+ObjectUse use_of(const ObjectName& name, const Run& run);
+// Of an object that has both uses: the same bytes may be a rejected result's
+// payload and another's recorded update.
+ObjectUse stronger(const ObjectUse& one, const ObjectUse& other);
+
+// Whether the recorded updates of a run are to be given up now. Not of one that
+// goes on: whoever proves false there, its model is rebuilt from all of them.
+bool gives_up_updates(const Run& run, const ServerSettings& settings,
+                      Millis now);
+
+// How long an object stays after it was last put, adopted or renewed; nullopt:
+// at least until somebody asks again.
+std::optional<Seconds> time_kept(const ObjectUse& use,
+                                 const ServerSettings& settings);
+
+}  // namespace quorate

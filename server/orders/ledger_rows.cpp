@@ -1,0 +1,79 @@
+#include "server/orders/ledger_rows.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/orders/lists.h"
+#include "server/project/project.h"
+#include "server/units/sealed_tasks.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+std::optional<ResultAssimilated> result_in(const LedgerRecord& record) {
+  if (record.kind != "result") return std::nullopt;
+  return std::get<ResultAssimilated>(parse_entry(record.line).body);
+}
+
+json task_of(ProjectState& state, const ResultAssimilated& entry) {
+  try {
+    return to_hex(sealed_task_of(state.store, state.objects, entry.workunit));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    return nullptr;  // the auditor says that it is missing
+  }
+}
+
+json header_of(ProjectState& state, const ResultAssimilated& entry) {
+  const std::optional<Result> result = state.store.result(entry.result);
+  if (!result || result->header.bytes.empty()) return nullptr;
+  return to_hex(result->header.bytes);
+}
+
+}  // namespace
+
+json list_ledger(Project& project, const json& arguments) {
+  const TrainingRun& training = run_of(project, arguments);
+  bool with_tasks = arguments.value("tasks", false);
+  json rows = json::array();
+  for (const LedgerRecord& record : project.state().store.ledger(
+           training.run.key, arguments.value("from", std::uint64_t{0}),
+           arguments.value("limit", std::uint64_t{1000}))) {
+    rows.push_back({{"seq", record.seq},
+                    {"kind", record.kind},
+                    {"line", record.line},
+                    {"hash", record.hash.hex()},
+                    {"signature", record.signature.hex()}});
+    const auto result = with_tasks ? result_in(record) : std::nullopt;
+    if (!result) continue;
+    rows.back()["task"] = task_of(project.state(), *result);
+    rows.back()["header"] = header_of(project.state(), *result);
+  }
+  return rows;
+}
+
+json find_host(Project& project, const json& arguments) {
+  const auto wanted = arguments.value("host", "");
+  auto row_of = [](const Host& host) {
+    return json{{"id", host.id}, {"name", host.name}, {"key", host.key.hex()}};
+  };
+  std::vector<const Host*> named;
+  for (const auto& [id, host] : project.state().hosts.hosts()) {
+    if (std::to_string(id) == wanted || host.key.hex() == wanted) {
+      return row_of(host);
+    }
+    if (host.name == wanted) named.push_back(&host);
+  }
+  if (named.size() == 1) return row_of(*named.front());
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("host \"{}\": {}: see `quorate hosts` for its id", wanted,
+                  named.empty() ? "there is none" : "several have this name"));
+}
+
+}  // namespace quorate

@@ -1,0 +1,281 @@
+#include "server/orders/service.h"
+
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "server/making/evaluations.h"
+#include "server/orders/change_run.h"
+#include "server/orders/create_run.h"
+#include "server/orders/host_orders.h"
+#include "server/orders/ledger_rows.h"
+#include "server/orders/lists.h"
+#include "server/orders/peer_orders.h"
+#include "server/orders/remove_dataset.h"
+#include "server/page/status.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+// The row of a run, with its settings.
+json detailed_run(Project& project, const TrainingRun& training) {
+  json row = status::run(project.state(), training);
+  row["settings"] = status::settings(training.run);
+  return row;
+}
+
+json create(Project& project, const json& arguments) {
+  TrainingRun& training =
+      create_run(project.state(), project.daemons(), arguments);
+  return detailed_run(project, training);
+}
+
+// For what changes a run.
+TrainingRun& loaded_run_of(Project& project, const json& arguments) {
+  TrainingRun& training = run_of(project, arguments);
+  if (training.is_active() && !training.is_loaded) {
+    throw Error(ErrorKind::usage, fmt::format("run {}: {}", training.run.name,
+                                              training.run.state_reason));
+  }
+  return training;
+}
+
+json set_state(Project& project, const json& arguments, RunState from,
+               RunState to) {
+  TrainingRun& training = loaded_run_of(project, arguments);
+  if (training.run.state != from) {
+    throw Error(ErrorKind::usage,
+                fmt::format("run {}: is {}, not {}", training.run.name,
+                            name_of(training.run.state), name_of(from)));
+  }
+  training.run.state = to;
+  training.run.state_reason.clear();
+  if (std::exchange(training.is_damaged, false)) {
+    project.daemons().transitioner.forgive(training);
+  }
+  project.state().store.update_run(training.run);
+  project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
+                         training.run.key, 0, "by the operator");
+  project.daemons().scheduler.wake();
+  return detailed_run(project, training);
+}
+
+json change(Project& project, const json& arguments) {
+  TrainingRun& training = loaded_run_of(project, arguments);
+  change_run(project.state(), project.daemons(), training, arguments);
+  return detailed_run(project, training);
+}
+
+json stop(Project& project, const json& arguments) {
+  TrainingRun& training = loaded_run_of(project, arguments);
+  if (!training.is_active()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("run {}: is {} already", training.run.name,
+                            name_of(training.run.state)));
+  }
+  project.daemons().assimilator.end(training, RunState::stopped);
+  return detailed_run(project, training);
+}
+
+json list_runs(Project& project, const json&) {
+  json rows = json::array();
+  for (const auto& [key, training] : project.state().runs) {
+    rows.push_back(status::run(project.state(), training));
+  }
+  return rows;
+}
+
+// A workunit that is over needs no look, one that never was is a mistake.
+void expect_workunit(Project& project, WorkunitId id) {
+  if (project.state().store.workunit(id)) return;
+  constexpr std::size_t kMostNamed = 8;
+  std::string known;
+  std::size_t count = 0;
+  for (const auto& [live, unit] : project.state().feeder.units()) {
+    if (++count <= kMostNamed) known += fmt::format(" {}", live);
+  }
+  if (count > kMostNamed) {
+    known += fmt::format(" and {} more", count - kMostNamed);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("workunit {}: there is none: known are{}; see "
+                          "`quorate workunits`",
+                          id, known.empty() ? " no open ones" : known));
+}
+
+json validate(Project& project, const json& arguments) {
+  Transitioner& transitioner = project.daemons().transitioner;
+  std::size_t looked_at = 1;
+  if (arguments.contains("workunit")) {
+    auto id = arguments["workunit"].get<WorkunitId>();
+    expect_workunit(project, id);
+    transitioner.look_at(id);
+  } else {
+    looked_at = project.state().feeder.units().size();
+    transitioner.look_at_all();
+  }
+  transitioner.settle();
+  json waiting = json::array();
+  for (const auto& [id, live] : project.state().feeder.units()) {
+    if (live.unit.state == WorkunitState::validated) waiting.push_back(id);
+  }
+  return {{"looked_at", looked_at}, {"waiting_for_assimilation", waiting}};
+}
+
+json assimilate(Project& project, const json& arguments) {
+  std::vector<TrainingRun*> runs;
+  if (arguments.contains("run")) {
+    runs.push_back(&run_of(project, arguments));
+  } else {
+    for (auto& [key, training] : project.state().runs) {
+      runs.push_back(&training);
+    }
+  }
+  json rows = json::array();
+  for (TrainingRun* training : runs) {
+    std::uint64_t before = training->model.version();
+    project.daemons().assimilator.pass(*training);
+    rows.push_back({{"run", training->run.name},
+                    {"version_before", before},
+                    {"version", training->model.version()}});
+  }
+  return rows;
+}
+
+// What `export` needs to know of a version.
+json exportable(Project& project, const json& arguments) {
+  const TrainingRun& training = run_of(project, arguments);
+  std::vector<Evaluation> all =
+      project.state().store.evaluations(training.run.key);
+  std::string wanted = arguments.value("version", "best");
+  std::optional<Evaluation> chosen;
+  if (wanted == "best") {
+    chosen = best_of(all);
+  } else if (wanted == "last" && !all.empty()) {
+    chosen = all.back();
+  }
+  for (const Evaluation& evaluation : all) {
+    if (std::to_string(evaluation.version) == wanted) chosen = evaluation;
+  }
+  if (!chosen) {
+    std::string known;
+    for (const Evaluation& evaluation : all) {
+      known += fmt::format(" {}", evaluation.version);
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("export {}: version {}: not published and "
+                            "evaluated: known are{}",
+                            training.run.name, wanted,
+                            known.empty() ? " none yet" : known));
+  }
+  LedgerRecord head =
+      project.state().store.last_record(training.run.key).value();
+  return {{"version", chosen->version},
+          {"accuracy", chosen->accuracy},
+          {"loss", chosen->loss},
+          {"object", chosen->published.hex()},
+          {"model", json::parse(to_json(training.run.model))},
+          {"dataset", training.run.dataset},
+          {"run", training.run.name},
+          {"run_id", training.run.id.hex()},
+          {"ledger_head", head.hash.hex()}};
+}
+
+using Command = std::function<json(Project&, const json&)>;
+
+const std::map<std::string, Command>& commands() {
+  static const std::map<std::string, Command> kTable = {
+      {"train-create", create},
+      {"train-list", list_runs},
+      {"train-show",
+       [](Project& p, const json& a) { return detailed_run(p, run_of(p, a)); }},
+      {"train-pause",
+       [](Project& p, const json& a) {
+         return set_state(p, a, RunState::running, RunState::paused);
+       }},
+      {"train-resume",
+       [](Project& p, const json& a) {
+         return set_state(p, a, RunState::paused, RunState::running);
+       }},
+      {"train-change", change},
+      {"train-stop", stop},
+      {"status",
+       [](Project& p, const json&) {
+         json summary = status::summary(p.state());
+         summary["peer_problems"] = peer_problems(p);
+         return summary;
+       }},
+      {"hosts",
+       [](Project& p, const json&) { return status::hosts(p.state()); }},
+      {"host-show", show_host},
+      {"host-trust", trust_host},
+      {"host-ban", ban_host},
+      {"host-pardon", pardon_host},
+      {"host-purge", purge_host},
+      {"workunits", list_workunits},
+      {"results", list_results},
+      {"snapshots", list_snapshots},
+      {"validate", validate},
+      {"assimilate", assimilate},
+      {"ledger", list_ledger},
+      {"host-find", find_host},
+      {"exportable", exportable},
+      {"dataset-remove", remove_dataset},
+      {"peers-add", add_peer},
+      {"peers-list", list_peers},
+      {"peers-remove", remove_peer},
+      {"peers-allow", allow_peer},
+      {"peers-disallow", disallow_peer},
+  };
+  return kTable;
+}
+
+}  // namespace
+
+json AdminService::call(const std::string& name, const json& arguments) {
+  auto command = commands().find(name);
+  if (command == commands().end()) {
+    throw Error(ErrorKind::usage, "admin: unknown command " + name);
+  }
+  json reply;
+  project_.writer().run([&] {
+    try {
+      reply = command->second(project_, arguments);
+    } catch (const json::exception& error) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("admin {}: {}", name, error.what()));
+    }
+    // By hand means by hand: only what was asked for happens.
+    if (name != "validate" && name != "assimilate") {
+      project_.daemons().settle();
+    }
+    project_.state().hosts.flush();
+    project_.state().trust.flush();
+  });
+  return reply;
+}
+
+void AdminService::add_routes(Router& router) {
+  constexpr std::uint64_t kMaxArguments = 64 << 10;
+  router.add(
+      Method::post, "/admin/{command}",
+      [this](Request& request, Responder responder) {
+        json arguments = json::parse(request.body, nullptr, false);
+        if (!arguments.is_object()) {
+          throw Error(ErrorKind::usage, "admin: expected a JSON object");
+        }
+        responder.send(json_response(
+            200, call(std::string(request.path_value("command")), arguments)
+                     .dump()));
+      },
+      kMaxArguments);
+}
+
+}  // namespace quorate

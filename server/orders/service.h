@@ -1,0 +1,30 @@
+// What the admin CLI can ask of a project, by name: the same whether a server
+// runs (over its admin socket) or the CLI opened the project itself.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "server/http/router.h"
+#include "server/project/project.h"
+
+namespace quorate {
+
+class AdminService {
+ public:
+  explicit AdminService(Project& project) : project_(project) {}
+
+  // Any thread. arguments: an object. Throws usage for an unknown command or
+  // argument, else what the command throws.
+  nlohmann::json call(const std::string& command,
+                      const nlohmann::json& arguments);
+
+  // POST /admin/COMMAND with the arguments as body.
+  void add_routes(Router& router);
+
+ private:
+  Project& project_;
+};
+
+}  // namespace quorate

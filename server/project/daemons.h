@@ -1,0 +1,65 @@
+// The server's daemons, wired: BOINC's scheduler, transitioner, validator,
+// assimilator, with the work generator, on one thread and one store.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "server/house/house_workers.h"
+#include "server/judging/reports.h"
+#include "server/judging/transitioner.h"
+#include "server/judging/validation.h"
+#include "server/merging/assimilator.h"
+#include "server/objects/file_deleter.h"
+#include "server/peers/peer_gossip.h"
+#include "server/rechecking/reviser.h"
+#include "server/sending/scheduler.h"
+#include "server/sending/unit_maker.h"
+#include "server/settings/roles.h"
+
+namespace quorate {
+
+class Daemons {
+ public:
+  Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
+          const Roles& roles);
+
+  // Starts house workers and the clockwork; before that nothing happens by
+  // itself.
+  void start();
+  void stop();
+
+  // Call at the end of every job that changed something.
+  void settle();
+  // A job for the writer that ends with settle().
+  void post(Job job);
+
+  UnitMaker maker;
+  Scheduler scheduler;
+  Validation validation;
+  Transitioner transitioner;
+  Assimilator assimilator;
+  Reports reports;
+  Reviser reviser;
+  FileDeleter file_deleter;
+  PeerGossip gossip;
+
+ private:
+  void tick();
+  void make_house_host();
+  void order_evaluation(const EvaluationOrder& order);
+  void store_evaluation(const EvaluationOrder& order,
+                        const protocol::EvaluateDone& done);
+  std::optional<HouseUnit> next_house_unit();
+  void house_failed(const HouseUnit& unit, const std::string& why);
+  void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,
+                      const std::string& device);
+
+  ProjectState& state_;
+  Writer& writer_;
+  Roles roles_;
+  std::unique_ptr<HouseWorkers> house_;
+  std::uint64_t house_jobs_ = 0;
+};
+
+}  // namespace quorate

@@ -1,0 +1,54 @@
+// An opened project: folder, store, objects, memory and daemons, put together.
+// The server opens it to serve; the CLI opens it for one command when no server
+// runs.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "server/objects/upload.h"
+#include "server/project/daemons.h"
+#include "server/state/project_state.h"
+#include "server/writer/writer.h"
+
+namespace quorate {
+
+class Project {
+ public:
+  // Throws denied if another process has the project open, usage if there is
+  // none. on_fatal: see Writer.
+  Project(const fs::path& root, const ServerSettings& settings,
+          const Roles& roles, std::function<void(const std::string&)> on_fatal);
+  ~Project();
+
+  // From here on things happen by themselves.
+  void start();
+  // Lets go of hosts that wait for work; call before the web front stops.
+  void begin_stop();
+  void stop();
+
+  const ProjectFolder& folder() const { return folder_; }
+  const ProjectKeys& keys() const { return keys_; }
+  ProjectState& state() { return *state_; }
+  Daemons& daemons() { return *daemons_; }
+  Writer& writer() { return *writer_; }
+  Uploads& uploads() { return *uploads_; }
+  // The sealed project statement. tls_pin: of the certificate in use, or "".
+  Bytes statement(const std::string& tls_pin) const;
+
+ private:
+  ProjectFolder folder_;
+  ServerSettings settings_;
+  ProjectKeys keys_;
+  FileLock lock_;
+  SystemClock clock_;
+  std::unique_ptr<Store> store_;
+  ObjectStore objects_;
+  std::unique_ptr<ProjectState> state_;
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Uploads> uploads_;
+  std::unique_ptr<Daemons> daemons_;
+};
+
+}  // namespace quorate

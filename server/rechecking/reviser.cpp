@@ -1,0 +1,218 @@
+#include "server/rechecking/reviser.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/house/house_workers.h"
+#include "server/rechecking/ledger_reader.h"
+#include "validator/replay.h"
+#include "workunits/objects/safetensors.h"
+
+namespace quorate {
+namespace {
+
+constexpr Seconds kBetween{0.2};
+constexpr Seconds kAfterFailure{30};
+constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30;
+
+// Thrown out of a walk through the ledger when the rest of it does not matter.
+struct Enough {};
+
+void expect_fits(const LedgerReport& report) {
+  if (!report.ok()) throw Error(ErrorKind::corrupt, report.first_difference);
+}
+
+}  // namespace
+
+Reviser::Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
+                 std::function<void(Job)> post)
+    : state_(state),
+      writer_(writer),
+      assimilator_(assimilator),
+      consequences_(state),
+      post_(std::move(post)) {}
+
+Reviser::~Reviser() {
+  stop();
+}
+
+void Reviser::start() {
+  thread_ = std::make_unique<JobThread>();
+  aside_ = [this](Job job) { thread_->post(std::move(job)); };
+}
+
+void Reviser::stop() {
+  is_stopping_ = true;
+  // Not destroyed yet: the writer may be posting to it.
+  if (thread_) thread_->stop();
+}
+
+void Reviser::pass() {
+  if (!aside_ || is_busy_ || state_.clock.now() < not_before_) return;
+  std::vector<RevisionStep> waiting;
+  for (const auto& [key, training] : state_.runs) {
+    if (!training.is_active() || !training.is_loaded) continue;
+    if (has_recheck(training)) waiting.push_back({key, RevisionKind::recheck});
+    if (!training.to_revoke.empty()) {
+      waiting.push_back({key, RevisionKind::revoke});
+    }
+  }
+  const std::optional<RevisionStep> step = next_step(waiting, last_);
+  if (step) begin(*step);
+}
+
+void Reviser::begin(const RevisionStep& step) {
+  last_ = step;
+  is_busy_ = true;
+  TrainingRun& training = state_.run(step.run);
+  if (step.kind == RevisionKind::recheck) {
+    work(step.run, [this, order = recheck_of(training)] { recheck(order); });
+  } else {
+    training.is_revising = true;
+    work(step.run, [this, order = revision_of(training)] { revise(order); });
+  }
+}
+
+void Reviser::work(RunKey run, std::function<void()> what) {
+  aside_([this, run, what = std::move(what)] {
+    std::string failure;
+    try {
+      what();
+    } catch (const Enough&) {
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    post_([this, run, failure] { end(run, failure); });
+  });
+}
+
+void Reviser::end(RunKey run, const std::string& failure) {
+  state_.run(run).is_revising = false;
+  is_busy_ = false;
+  not_before_ =
+      state_.clock.now() + (failure.empty() ? kBetween : kAfterFailure);
+  if (failure.empty() || failure == failure_) return;
+  failure_ = failure;  // once, not every time that it is tried again
+  state_.record("revision_failed", run, 0,
+                failure + "; it is tried again until it can be done");
+}
+
+void Reviser::expect_going_on() const {
+  if (is_stopping_) throw Enough();
+}
+
+bool Reviser::has_recheck(const TrainingRun& training) const {
+  return std::any_of(training.to_recheck.begin(), training.to_recheck.end(),
+                     [&](WorkunitId id) {
+                       // Of an open round: not in the ledger yet.
+                       return state_.store.workunit(id).value().state ==
+                              WorkunitState::assimilated;
+                     });
+}
+
+Reviser::Recheck Reviser::recheck_of(const TrainingRun& training) {
+  Recheck order;
+  order.run = training.run.key;
+  for (WorkunitId id : training.to_recheck) {
+    Workunit unit = state_.store.workunit(id).value();
+    if (unit.state != WorkunitState::assimilated) continue;
+    Result result = state_.store.result(unit.canonical_result).value();
+    order.units[result.id] = {id,
+                              decode_result_header(result.header.bytes).claim};
+  }
+  return order;
+}
+
+void Reviser::recheck(const Recheck& order) {
+  LedgerReader ledger(state_, writer_, order.run);
+  LedgerSources sources = ledger.sources();
+  sources.progress = [this](std::uint64_t) { expect_going_on(); };
+  Recomputer recomputer(house_worker_options(state_.settings), sources,
+                        state_.objects, state_.folder.temporary() / "recheck",
+                        [this] { expect_going_on(); });
+  std::size_t left = order.units.size();
+  ReplayOptions options = replay_options();
+  options.see = [&](const ResultAtHand& at, bool) {
+    auto found = order.units.find(at.entry.result);
+    if (found == order.units.end()) return;
+    std::optional<Stretch> stretch = recomputer.check(
+        at, ledger.task(at.entry.workunit), found->second.claim);
+    post_([this, unit = found->second.id, stretch] {
+      store_verdict(unit, stretch);
+    });
+    if (--left == 0) throw Enough();
+  };
+  expect_fits(replay(sources, options).ledger);
+}
+
+// However many versions units are based on: a server goes on serving meanwhile.
+ReplayOptions Reviser::replay_options() const {
+  ReplayOptions options;
+  options.max_memory_bytes = kMostMemory;
+  options.past_folder = state_.folder.temporary() / "past_versions";
+  make_private_folder(options.past_folder);
+  return options;
+}
+
+void Reviser::store_verdict(WorkunitId id,
+                            const std::optional<Stretch>& stretch) {
+  Workunit unit = state_.store.workunit(id).value();
+  if (unit.check != UnitCheck::recheck) return;  // it was purged meanwhile
+  if (!stretch) {
+    consequences_.found_sound(unit);
+    return;
+  }
+  consequences_.found_false(
+      unit, fmt::format("rechecked: it left the path in steps {} to {}",
+                        stretch->first_step, stretch->last_step));
+}
+
+Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
+  Revision order;
+  order.run = training.run.key;
+  order.entries = training.next_seq;
+  HostId host = 0;  // one at a time: an entry of the ledger is about one
+  for (WorkunitId id : training.to_revoke) {
+    Workunit unit = state_.store.workunit(id).value();
+    Result merged = state_.store.result(unit.canonical_result).value();
+    if (host == 0) host = merged.host;
+    if (merged.host != host || order.results.size() == kMaxRevoked) continue;
+    order.results.insert(merged.id);
+    order.units.insert(id);
+  }
+  order.host = state_.hosts.host(host)->key;
+  return order;
+}
+
+void Reviser::revise(const Revision& order) {
+  LedgerReader ledger(state_, writer_, order.run);
+  LedgerSources sources = ledger.sources();
+  sources.progress = [this](std::uint64_t) { expect_going_on(); };
+  auto rebuilt = std::make_shared<ModelState>(
+      rebuild_without(sources, order.results, order.entries, replay_options()));
+  post_([this, order, rebuilt] { store_revision(order, std::move(*rebuilt)); });
+}
+
+void Reviser::store_revision(const Revision& order, ModelState rebuilt) {
+  TrainingRun& training = state_.run(order.run);
+  training.is_revising = false;
+  // Stopped meanwhile: its ledger has ended.
+  if (!training.is_active() || training.next_seq != order.entries) return;
+  Revoked entry;
+  entry.results.assign(order.results.begin(), order.results.end());
+  entry.host = order.host;
+  entry.reason = "its results were false";
+  assimilator_.revoke(training, std::move(entry), std::move(rebuilt));
+  for (WorkunitId id : order.units) {
+    consequences_.revoked(state_.store.workunit(id).value());
+  }
+  state_.record("results_revoked", order.run,
+                state_.hosts.host_by_key(order.host)->id,
+                fmt::format("{} updates are out of the model since version {}",
+                            order.results.size(), training.model.version()));
+}
+
+}  // namespace quorate

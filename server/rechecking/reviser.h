@@ -1,0 +1,90 @@
+// Finds out which assimilated results were false, and takes them out of the
+// model. Both take long, so they happen on a thread of their own, one run and
+// one step at a time:
+//   recheck  units that were taken in on the word of a host that has proved
+//            false are recomputed; what each is found to be is stored at once
+//   revise   the model is rebuilt without what is to be revoked; then one
+//            transaction has it all: ledger entry, published version, units
+// A process that dies in between goes on where the store says that it was.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "server/judging/consequences.h"
+#include "server/merging/assimilator.h"
+#include "server/rechecking/recomputer.h"
+#include "server/rechecking/revision_order.h"
+#include "server/state/project_state.h"
+#include "server/writer/job_thread.h"
+#include "validator/replay.h"
+
+namespace quorate {
+
+class Reviser {
+ public:
+  // post: a job for the writer that ends with Daemons::settle().
+  Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
+          std::function<void(Job)> post);
+  ~Reviser();
+
+  // Runs a job beside the writer's, some time after it is called.
+  using Aside = std::function<void(Job)>;
+
+  void start();  // with a thread of its own
+  void start_with(Aside aside) { aside_ = std::move(aside); }
+  void stop();
+  // The writer's thread: begins what is to be done, if nothing is under way.
+  void pass();
+
+ private:
+  struct Recheck {
+    RunKey run = 0;
+    struct Unit {
+      WorkunitId id = 0;
+      Claim claim;  // of the result that is in the model
+    };
+    std::map<ResultId, Unit> units;
+  };
+  struct Revision {
+    RunKey run = 0;
+    PublicKey host;
+    std::set<ResultId> results;
+    std::set<WorkunitId> units;
+    std::uint64_t entries = 0;  // of the ledger when it began
+  };
+
+  bool has_recheck(const TrainingRun& training) const;
+  Recheck recheck_of(const TrainingRun& training);
+  Revision revision_of(const TrainingRun& training);
+  ReplayOptions replay_options() const;
+  void recheck(const Recheck& order);
+  void revise(const Revision& order);
+  // The writer's thread again.
+  void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
+  void store_revision(const Revision& order, ModelState rebuilt);
+  void begin(const RevisionStep& step);
+  void work(RunKey run, std::function<void()> what);
+  void end(RunKey run, const std::string& failure);
+  void expect_going_on() const;
+
+  ProjectState& state_;
+  Writer& writer_;
+  Assimilator& assimilator_;
+  Consequences consequences_;
+  std::function<void(Job)> post_;
+  Aside aside_;  // empty: not started
+  std::unique_ptr<JobThread> thread_;
+  std::atomic<bool> is_stopping_{false};
+  bool is_busy_ = false;
+  Instant not_before_{};
+  std::optional<RevisionStep> last_;
+  std::string failure_;  // that was recorded last
+};
+
+}  // namespace quorate

@@ -1,0 +1,108 @@
+// Answers hosts that ask for work. Both doors come here; so do the server's own
+// workers. Used by the writer's thread only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "protocol/native/messages.h"
+#include "server/objects/object_sizes.h"
+#include "server/sending/eligibility.h"
+#include "server/sending/unit_maker.h"
+#include "server/sending/waiting_hosts.h"
+#include "server/state/project_state.h"
+#include "server/writer/writer.h"
+
+namespace quorate {
+
+class Scheduler {
+ public:
+  using Send = decltype(WaitingHost::send);
+
+  Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer);
+
+  // Renews the leases of what the host holds, tells it what to drop, and sends
+  // it work. With nothing to send, the answer waits up to wish.wait for
+  // work. A result that the host should hold and does not name is sent again.
+  // send is called once, after the commit. 
+  void request_work(HostId host, const WorkWish& wish,
+                    Send send);
+  // For a host that has just asked and has another kind of device: only sends
+  // work. What it should hold was looked at then.
+  void request_more_work(HostId host, const WorkWish& wish,
+                         Send send);
+  // Renews leases and tells what to drop, as above, without work.
+  void heartbeat(HostId host, const WorkWish& wish,
+                 Send send);
+
+  // One unit for a house worker, or nullopt: a tie to break first, then, when
+  // no volunteer is active or the run is at its end, whatever is unsent or can
+  // be made.
+  std::optional<Assignment> work_for_house();
+  void wants_house(WorkunitId unit) { house_units_.insert(unit); }
+  bool is_wanted_by_house(WorkunitId unit) const {
+    return house_units_.contains(unit);
+  }
+
+  // Draws a host for an unsent result and keeps it for that host. With nobody
+  // to draw, a house worker gets it if it has to be an anchor's; else whoever
+  // suits and asks first.
+  void reserve(LiveUnit& live, ResultId result);
+
+  // The unit was made for a proven host, and another has it now: it gets as
+  // many results as the run wants.
+  void demand_quorum(LiveUnit& live);
+
+  // There may be work now for hosts that wait.
+  void wake() { is_awake_ = true; }
+  // Serves hosts that wait: call at the end of a batch of changes.
+  void serve_waiting();
+  // Draws again for replicas whose host did not come, and answers hosts that
+  // waited long enough. Call now and then.
+  void tick();
+  // The server leaves: answers all who wait, and from now on nobody waits.
+  void close();
+
+ private:
+  void renew(const Host& host, const WorkWish& wish,
+             WorkAnswer& answer);
+  void pick(Host& host, const WorkWish& wish,
+            std::vector<Assignment>& out);
+  Seconds most_time(const LiveUnit& live, Seconds lease) const;
+  void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
+  void resend_lost(const Host& host, const WorkWish& wish,
+                   std::vector<Assignment>& out);
+  Result* unsent_for(const Host& host, const WorkWish& wish);
+  template <class Suits>  // of a unit and its unsent result
+  Result* first_of(const std::set<ResultId>& unsent, Suits suits);
+  bool may_take_again(const LiveUnit& live, const Host& host,
+                      const WorkWish& wish) const;
+  LiveUnit* make_unit(const Host& host, const WorkWish& wish);
+  bool is_witness(const LiveUnit& live) const;
+  bool wants_anchor(const LiveUnit& live, ResultId result) const;
+  Eligibility::From taker_of(const LiveUnit& live, ResultId result) const;
+  Assignment assignment_of(const LiveUnit& live, const Result& result,
+                           std::vector<ObjectRef> objects) const;
+  std::optional<Assignment> send(LiveUnit& live, Result& result,
+                                 const Host& host);
+  std::vector<ObjectRef> objects_of(const LiveUnit& live);
+  void serve_each_waiting();
+  LiveUnit* house_unit();
+  LiveUnit* most_wanted();
+  bool is_house_needed() const;
+  void send_later(Send send, WorkAnswer answer);
+
+  ProjectState& state_;
+  UnitMaker& maker_;
+  Writer& writer_;
+  WaitingHosts waiting_;
+  std::uint64_t last_turn_ = 0;
+  ObjectSizes sizes_;  // between two ticks
+  std::set<WorkunitId> house_units_;
+  bool is_awake_ = false;
+  bool is_closed_ = false;
+};
+
+}  // namespace quorate

@@ -1,0 +1,172 @@
+#include "server/sending/unit_maker.h"
+
+#include <algorithm>
+
+#include "base/arithmetic.h"
+#include "server/making/work_generator.h"
+#include "server/units/decision.h"
+#include "workunits/objects/safetensors.h"
+
+namespace quorate {
+namespace {
+
+TrainingTask make_task(const TrainingRun& training, const NextUnit& next,
+                       std::optional<std::uint32_t> replica,
+                       const Hash& snapshot) {
+  const Run& run = training.run;
+  TrainingTask task;
+  task.run = run.id;
+  task.unit_index = training.cursor.next_unit;
+  task.arithmetic = kArithmeticVersion;
+  task.model = run.model;
+  task.base_version = training.model.version();
+  task.replica = replica;
+  task.snapshot = snapshot;
+  task.shard = training.shards.at(next.range.shard_index).hash;
+  task.range = next.range;
+  task.order_seed = run.seed;
+  task.unit_seed = unit_seed(run.id, task.unit_index);
+  task.optimizer = run.optimizer;
+  task.optimizer.learning_rate = next.learning_rate;
+  task.inverse_batch = inverse_batch(run.model, run.batch);
+  task.digest_every = digest_interval(next.range.steps);
+  task.codec = run.codec;
+  return task;
+}
+
+// Errors are counted against this many tries, replicas against the double.
+constexpr std::uint32_t kMaxErrorResults = 12;
+
+Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
+                       const Hash& object, Millis now) {
+  Workunit unit;
+  unit.run = training.run.key;
+  unit.unit_index = task.unit_index;
+  unit.object = object;
+  unit.snapshot = task.snapshot;
+  unit.shard = task.shard;
+  unit.base_version = task.base_version;
+  unit.round = training.cursor.round;
+  unit.epoch = task.range.epoch;
+  unit.samples = task.range.samples();
+  unit.operations =
+      training.operations_of_sample * static_cast<double>(unit.samples);
+  unit.max_error_results = kMaxErrorResults;
+  unit.max_total_results = 2 * kMaxErrorResults;
+  unit.created = now;
+  return unit;
+}
+
+}  // namespace
+
+LiveUnit* UnitMaker::make(const UnitWish& wish) {
+  hosts_ = state_.count_hosts();
+  usual_speed_.note(wish.host, wish.speed_flops);
+  for (auto& [key, training] : state_.runs) {
+    if (!may_make(training)) continue;
+    if (LiveUnit* live = make_for(training, wish)) return live;
+  }
+  return nullptr;
+}
+
+bool UnitMaker::may_make(TrainingRun& training) {
+  // What is made while the model is rebuilt would be cancelled.
+  if (training.run.state != RunState::running || training.is_revising) {
+    return false;
+  }
+  std::size_t open =
+      state_.feeder.units_in(training.run.key, WorkunitState::open).size();
+  if (open >= most_open_units(hosts_.active)) return false;
+  if (training.rule->replicas() != 0) return free_replica(training).has_value();
+  if (!training.rule->in_rounds()) return true;
+  RunCursor& cursor = training.cursor;
+  if (cursor.round_units == 0) {
+    cursor.round_units = units_of_round(training.run, hosts_.at_work);
+  }
+  return cursor.round_made < cursor.round_units;
+}
+
+Pace UnitMaker::pace_of(const TrainingRun& training,
+                        const UnitWish& wish) const {
+  Pace pace{wish.speed_flops, usual_speed_.flops(), hosts_.at_work};
+  pace.in_rounds = training.rule->in_rounds();
+  const DoorTerms terms = state_.terms(*state_.hosts.host(wish.host));
+  pace.least_seconds =
+      std::max(pace.least_seconds, terms.shortest_unit.count());
+  if (terms.takes_changes) pace.snapshots = training.rule->snapshots();
+  return pace;
+}
+
+// A replica is trained by one unit at a time.
+std::optional<std::uint32_t> UnitMaker::free_replica(
+    const TrainingRun& training) const {
+  std::vector<bool> is_busy(training.rule->replicas());
+  for (WorkunitState state : {WorkunitState::open, WorkunitState::validated}) {
+    for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
+      const auto replica = state_.feeder.find(id)->task->replica;
+      if (replica && *replica < is_busy.size()) is_busy[*replica] = true;
+    }
+  }
+  return next_replica(is_busy, training.cursor.next_unit);
+}
+
+// Of the epoch under way, or of the next one if nothing is left of it.
+std::uint32_t UnitMaker::take_shard(TrainingRun& training,
+                                    const UnitWish& wish) {
+  EpochProgress& progress = training.progress;
+  if (progress.is_done()) progress.begin(++training.cursor.epoch);
+  std::vector<std::uint32_t> held = held_by(wish, training);
+  if (auto last = training.shard_hosts.leave(wish.host)) held.push_back(*last);
+  const std::uint32_t shard =
+      choose_shard(progress, held, training.shard_hosts).value();
+  // House workers have every shard, and keep nobody from one.
+  if (wish.host != state_.house_host) {
+    training.shard_hosts.move(wish.host, shard);
+  }
+  return shard;
+}
+
+// What it says, and what it was sent.
+std::vector<std::uint32_t> UnitMaker::held_by(
+    const UnitWish& wish, const TrainingRun& training) const {
+  std::vector<std::uint32_t> held = training.shard_index.find(wish.shards);
+  for (ResultId id : state_.feeder.in_progress(wish.host)) {
+    const LiveUnit& live = *state_.feeder.find_by_result(id);
+    if (live.unit.run == training.run.key) {
+      held.push_back(live.task->range.shard_index);
+    }
+  }
+  return held;
+}
+
+LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
+  if (training.is_handed_out()) return nullptr;
+  EpochProgress& progress = training.progress;
+  const std::uint32_t shard = take_shard(training, wish);
+  const ShardEntry& entry = training.shards.at(shard);
+  const NextUnit next =
+      next_unit(training.run, training.cursor,
+                {shard, entry.samples, progress.first_step(shard)},
+                progress.epoch_steps(), pace_of(training, wish));
+  std::optional<std::uint32_t> replica;
+  if (training.rule->replicas() != 0) replica = free_replica(training).value();
+  TrainingTask task = make_task(training, next, replica,
+                                training.snapshot(state_.objects, replica));
+  Bytes sealed = state_.notary->sealed(task);
+  Workunit unit =
+      make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
+  unit.min_quorum = unit.target_results =
+      results_needed(training.run.quorum,
+                     wish.is_proven ? QuorumFor::proven : QuorumFor::unproven);
+  training.cursor = next.after;
+  state_.store.update_cursor(training.run.key, training.cursor);
+  ShardProgress handed_out = progress.hand_out(shard, next.range.steps);
+  handed_out.run = training.run.key;
+  state_.store.replace_shard_progress(handed_out);
+  LiveUnit& live = state_.feeder.add_unit(std::move(unit), std::move(task),
+                                          std::move(sealed));
+  state_.feeder.add_results(live, live.unit.target_results);
+  return &live;
+}
+
+}  // namespace quorate

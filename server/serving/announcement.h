@@ -1,0 +1,29 @@
+// What `serve` prints when it serves.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "server/settings/address.h"
+#include "server/settings/roles.h"
+#include "server/settings/settings.h"
+
+namespace quorate {
+
+struct ServedProject {
+  std::string folder;
+  std::string fingerprint;
+  Endpoint endpoint;  // with the port that was opened
+  bool is_tls = false;
+  ServerSettings settings;
+  Roles roles;
+};
+
+// For people: what volunteers type, and what the operator may have missed.
+std::string announcement(const ServedProject& served);
+// {folder, url, attach, remarks}; attach is null if nobody has said the address
+// of this machine, url is then where it listens.
+nlohmann::json announcement_json(const ServedProject& served);
+
+}  // namespace quorate

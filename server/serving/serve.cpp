@@ -1,0 +1,144 @@
+#include "server/serving/serve.h"
+
+#include <fmt/format.h>
+#include <malloc.h>
+#include <nlohmann/json.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "server/doors/boinc/door.h"
+#include "server/doors/native/native_door.h"
+#include "server/doors/peers/peer_door.h"
+#include "server/http/server.h"
+#include "server/http/tls/tls.h"
+#include "server/orders/service.h"
+#include "server/page/page_routes.h"
+#include "server/project/project.h"
+#include "server/serving/announcement.h"
+#include "server/serving/descriptors.h"
+#include "server/settings/address.h"
+
+namespace quorate {
+namespace {
+
+// Of the log; one older file is kept.
+constexpr std::size_t kLogBytes = 64 << 20;
+
+// A batch of requests needs the memory that the last one freed. Given back to
+// the kernel in between, it cost a third of a request for work in page faults.
+void keep_freed_memory() {
+  ::mallopt(M_TRIM_THRESHOLD, 32 << 20);
+  ::mallopt(M_MMAP_THRESHOLD, 4 << 20);
+}
+
+std::optional<TlsFiles> tls_files(const ServeOptions& options,
+                                  const Endpoint& endpoint,
+                                  const ProjectFolder& folder) {
+  bool is_plain = options.settings.plain_http || is_loopback(endpoint.address);
+  if (is_plain && !options.force_tls) return std::nullopt;
+  if (!options.settings.tls_certificate.empty()) {
+    return TlsFiles{options.settings.tls_certificate, options.settings.tls_key};
+  }
+  return TlsFiles{folder.tls_certificate(), folder.tls_key()};
+}
+
+HttpOptions http_options(const ServerSettings& settings) {
+  HttpOptions options;
+  options.threads = settings.io_threads;
+  options.limits.max_connections =
+      connections_within(raise_open_files(), settings.max_connections);
+  options.limits.max_connections_per_address =
+      settings.max_connections_per_address;
+  return options;
+}
+
+// Signals become a wait: nothing runs in a handler.
+class StopSignals {
+ public:
+  StopSignals() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGTERM);
+    sigaddset(&set_, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  }
+  void wait() {
+    int signal = 0;
+    sigwait(&set_, &signal);
+  }
+
+ private:
+  sigset_t set_{};
+};
+
+void print_address(const ServedProject& served, bool as_json) {
+  fmt::print("{}", as_json ? announcement_json(served).dump() + "\n"
+                           : announcement(served));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void serve(const fs::path& root, const ServeOptions& options) {
+  StopSignals signals;  // before any thread starts, so that all inherit it
+  keep_freed_memory();
+  Endpoint endpoint = parse_endpoint(options.settings.listen);
+  bool has_failed = false;
+  Project project(root, options.settings, options.roles,
+                  [&has_failed](const std::string&) {
+                    has_failed = true;
+                    ::kill(::getpid(), SIGTERM);
+                  });
+  start_logging(LogLevel::info,
+                RotatingLog{project.folder().log().string(), kLogBytes});
+  std::optional<TlsFiles> tls = tls_files(options, endpoint, project.folder());
+  NativeDoor door(
+      project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
+  std::optional<boinc::BoincDoor> boinc_door;
+  if (options.settings.boinc) boinc_door.emplace(project, tls.has_value());
+  PeerDoor peer_door(project);
+  PageRoutes page(project);
+  AdminService admin(project);
+  Router routes;
+  door.add_routes(routes);
+  peer_door.add_routes(routes);
+  if (boinc_door) boinc_door->add_routes(routes);
+  page.add_routes(routes);
+  Router admin_routes;
+  admin.add_routes(admin_routes);
+
+  HttpOptions front = http_options(options.settings);
+  HttpServer http(front);
+  std::uint16_t port =
+      http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
+  http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
+  if (boinc_door) boinc_door->start();
+  project.start();
+  http.start();
+  page.start([&http] { return http.counters(); });
+  print_address({project.folder().root.string(),
+                 fingerprint(project.keys().id),
+                 {endpoint.address, port},
+                 tls.has_value(),
+                 options.settings,
+                 options.roles},
+                options.as_json);
+  log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
+  warn_of_fewer_connections(front.limits.max_connections,
+                            options.settings.max_connections);
+  signals.wait();
+  log_info("stopping");
+  project.begin_stop();
+  http.stop();
+  project.stop();
+  if (has_failed) {
+    throw Error(ErrorKind::io,
+                "serve: the store failed: see " +
+                    project.folder().log().string() +
+                    ": free or mend the disk and start again: nothing that "
+                    "was acknowledged is lost");
+  }
+}
+
+}  // namespace quorate

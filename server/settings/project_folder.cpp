@@ -1,0 +1,110 @@
+#include "server/settings/project_folder.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "server/http/tls/tls.h"
+#include "server/settings/address.h"
+#include "server/settings/settings.h"
+
+namespace quorate {
+namespace {
+
+void expect_new(const ProjectFolder& folder) {
+  if (fs::exists(folder.settings())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: there is a project already: start it "
+                            "with `quorate -C {} serve`",
+                            folder.root.string(), folder.root.string()));
+  }
+  std::error_code ignored;
+  if (fs::exists(folder.root, ignored) &&
+      !fs::is_directory(folder.root, ignored)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: this is a file: name a new folder",
+                            folder.root.string()));
+  }
+  fs::path around = fs::absolute(folder.root).lexically_normal();
+  while (around.has_relative_path()) {
+    around = around.parent_path();
+    if (!fs::exists(ProjectFolder{around}.settings(), ignored)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: {} is a project: name a folder outside "
+                            "of it",
+                            folder.root.string(), around.string()));
+  }
+  if (fs::exists(folder.root, ignored) && !fs::is_empty(folder.root)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("init {}: the folder is not empty: name a new one",
+                            folder.root.string()));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> dataset_names(const ProjectFolder& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.datasets())) {
+    if (entry.path().extension() == ".json") {
+      names.push_back(entry.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void make_project_folders(const ProjectFolder& folder) {
+  for (const fs::path& path :
+       {folder.root, folder.database().parent_path(), folder.objects(),
+        folder.temporary(), folder.uploads(), folder.datasets(),
+        folder.log().parent_path(), folder.lock().parent_path(),
+        folder.keys()}) {
+    try {
+      make_private_folder(path);
+    } catch (const Error& error) {
+      throw Error(
+          error.kind(),
+          fmt::format("{}: name one where you may make folders", error.what()));
+    }
+  }
+}
+
+void create_project(const ProjectFolder& folder, const std::string& name,
+                    const std::string& url) {
+  expect_new(folder);
+  make_project_folders(folder);
+  PrivateKey::generate().save(folder.project_key().string());
+  PrivateKey::generate().save(folder.house_key().string());
+  make_self_signed_certificate({folder.tls_certificate(), folder.tls_key()},
+                               url.empty() ? "localhost" : host_of(url));
+  ServerSettings settings;
+  if (!name.empty()) settings.name = name;
+  settings.url = url;
+  // Last: its presence is what makes the folder a project.
+  write_file_durably(folder.settings(), as_bytes(settings_template(settings)));
+}
+
+ProjectKeys load_keys(const ProjectFolder& folder) {
+  if (!fs::exists(folder.settings())) {
+    throw Error(ErrorKind::usage,
+                fmt::format("open {}: there is no project here: make one with "
+                            "`quorate init {}`, or name its folder with -C",
+                            folder.root.string(), folder.root.string()));
+  }
+  for (const fs::path& key : {folder.project_key(), folder.house_key()}) {
+    if (fs::exists(key)) continue;
+    throw Error(ErrorKind::io,
+                fmt::format("open {}: {} is missing: bring it back from a "
+                            "backup; nobody can continue a project without its "
+                            "keys",
+                            folder.root.string(), key.string()));
+  }
+  PrivateKey project = PrivateKey::load(folder.project_key().string());
+  ProjectId id = project_id_of(project.public_key());
+  return {std::move(project), PrivateKey::load(folder.house_key().string()),
+          id};
+}
+
+}  // namespace quorate

@@ -1,0 +1,72 @@
+// The folder of a project: where everything lies, and the keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/crypto.h"
+#include "base/file.h"
+#include "workunits/sealed.h"
+
+namespace quorate {
+
+struct ProjectFolder {
+  fs::path root;
+
+  fs::path settings() const { return root / "quorate.toml"; }
+  fs::path keys() const { return root / "keys"; }
+  fs::path project_key() const { return keys() / "project.key"; }
+  fs::path house_key() const { return keys() / "house.key"; }
+  fs::path boinc_upload_key() const { return keys() / "boinc_upload.key"; }
+  fs::path tls_certificate() const { return keys() / "tls.crt"; }
+  fs::path tls_key() const { return keys() / "tls.key"; }
+  fs::path database() const { return root / "db" / "quorate.sqlite"; }
+  fs::path objects() const { return root / "objects"; }
+  fs::path temporary() const { return root / "tmp"; }
+  fs::path uploads() const { return root / "uploads"; }
+  fs::path datasets() const { return root / "datasets"; }
+  fs::path log() const { return root / "log" / "quorate.log"; }
+  fs::path lock() const { return root / "run" / "lock"; }
+  // Downloads from peers that are under way: server/peers/peer_client.
+  fs::path peers() const { return root / "peers"; }
+  // Held by a backup while it copies objects: none may be removed then.
+  fs::path backup_lock() const { return root / "run" / "backup.lock"; }
+  // Of one data set: what the project knows of it, and some of its samples.
+  fs::path manifest(const std::string& name) const {
+    return datasets() / (name + ".json");
+  }
+  fs::path picture(const std::string& name) const {
+    return datasets() / (name + ".png");
+  }
+  // Held while a data set is added: nobody removes one meanwhile.
+  fs::path datasets_lock() const { return root / "run" / "datasets.lock"; }
+  fs::path admin_socket() const { return root / "run" / "admin.sock"; }
+  // What is published for BOINC clients: server/apps/app_manifest, the files
+  // that it names, and the key that signs them, unless it is kept elsewhere.
+  fs::path boinc_apps() const { return root / "boinc" / "app_versions.json"; }
+  fs::path boinc_files() const { return root / "boinc" / "files"; }
+  fs::path boinc_key() const { return keys() / "boinc_code_sign.key"; }
+  // Held while that is changed.
+  fs::path boinc_lock() const { return root / "run" / "boinc.lock"; }
+};
+
+// Of the data sets that there are.
+std::vector<std::string> dataset_names(const ProjectFolder& folder);
+
+struct ProjectKeys {
+  PrivateKey project;
+  PrivateKey house;
+  ProjectId id;
+};
+
+// The folders of a project, for those that make one: nobody else may enter.
+// Other users could read updates before their quorum, and lock what is locked.
+void make_project_folders(const ProjectFolder& folder);
+// Makes a new project: folders, keys, settings file, TLS certificate. Throws
+// usage if there is a project already, or the folder holds something else.
+void create_project(const ProjectFolder& folder, const std::string& name,
+                    const std::string& url);
+// Throws usage, saying how to make one, if there is no project.
+ProjectKeys load_keys(const ProjectFolder& folder);
+
+}  // namespace quorate

@@ -1,0 +1,346 @@
+#include "server/settings/settings.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include "base/error.h"
+#include "server/http/tls/tls.h"
+#include "server/settings/address.h"
+#include "server/settings/settings_lines.h"
+
+namespace quorate {
+namespace {
+
+// One setting: its name, its meaning for the operator, and how to move it
+// between the file and the struct.
+struct Entry {
+  std::string name;
+  std::string comment;
+  std::function<std::string(const ServerSettings&)> write;
+  // False if the value has the wrong kind or is out of range.
+  std::function<bool(ServerSettings&, const toml::node&)> read;
+  std::string expected;
+};
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      out += fmt::format("\\u{:04x}", code);
+      continue;
+    }
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+Entry text(std::string name, std::string ServerSettings::*member,
+           std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) { return quoted(s.*member); },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<std::string>();
+            if (value) s.*member = *value;
+            return value.has_value();
+          },
+          "a text in quotes"};
+}
+
+// The same, of which not every text will do.
+Entry checked(Entry entry, std::string ServerSettings::*member,
+              std::function<bool(const std::string&)> is_good,
+              std::string expected) {
+  entry.read = [read = entry.read, member, is_good](ServerSettings& s,
+                                                    const toml::node& node) {
+    return read(s, node) && is_good(s.*member);
+  };
+  entry.expected = std::move(expected);
+  return entry;
+}
+
+Entry flag(std::string name, bool ServerSettings::*member,
+           std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return std::string(s.*member ? "true" : "false");
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<bool>();
+            if (value) s.*member = *value;
+            return value.has_value();
+          },
+          "true or false"};
+}
+
+template <class T>
+Entry number(std::string name, T ServerSettings::*member, std::int64_t least,
+             std::int64_t most, std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member, least, most](ServerSettings& s, const toml::node& node) {
+            auto value = node.value_exact<std::int64_t>();
+            if (!value || *value < least || *value > most) return false;
+            s.*member = static_cast<T>(*value);
+            return true;
+          },
+          fmt::format("a whole number from {} to {}", least, most)};
+}
+
+Entry seconds(std::string name, Seconds ServerSettings::*member, double least,
+              double most, std::string comment) {
+  return {std::move(name), std::move(comment) + " Seconds.",
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", (s.*member).count());
+          },
+          [member, least, most](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= least && *value <= most)) return false;
+            s.*member = Seconds(*value);
+            return true;
+          },
+          fmt::format("a number of seconds from {} to {}", least, most)};
+}
+
+Entry share(std::string name, double ServerSettings::*member,
+            std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= 0 && *value <= 1)) return false;
+            s.*member = *value;
+            return true;
+          },
+          "a number from 0 to 1"};
+}
+
+Entry days(std::string name, double ServerSettings::*member,
+           std::string comment) {
+  constexpr double kMost = 36'500;
+  return {std::move(name), std::move(comment) + " 0: for ever.",
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= 0 && *value <= kMost)) return false;
+            s.*member = *value;
+            return true;
+          },
+          fmt::format("a number of days from 0 to {}", kMost)};
+}
+
+std::vector<Entry> entries() {
+  using S = ServerSettings;
+  return {
+      checked(text("name", &S::name, "What volunteers see."), &S::name,
+              is_project_name, kProjectName),
+      checked(
+          text("url", &S::url,
+               "Where volunteers reach this server, e.g. https://host:8470"
+               "; empty: where it listens."),
+          &S::url,
+          [](const std::string& url) {
+            return url.empty() || is_public_url(url);
+          },
+          kPublicUrl),
+      text("listen", &S::listen, "Address and port to listen on."),
+      flag("plain_http", &S::plain_http,
+           "Serve without TLS beyond loopback: only behind a proxy that ends "
+           "TLS."),
+      text("tls_certificate", &S::tls_certificate,
+           "PEM file; empty: the self-signed certificate in keys/."),
+      text("tls_key", &S::tls_key, "PEM file of its key."),
+      number("io_threads", &S::io_threads, 1, 64, "Threads of the web front."),
+      number("max_connections", &S::max_connections, 8, 1000000,
+             "Connections at one time."),
+      number("max_connections_per_address", &S::max_connections_per_address, 1,
+             1000000, "Connections at one time from one address."),
+      number("new_accounts_per_minute", &S::new_accounts_per_minute, 1, 1000000,
+             "New accounts from one address, on average; twelve times as many "
+             "may come at once."),
+      number("new_hosts_per_minute", &S::new_hosts_per_minute, 1, 1000000,
+             "The same for new hosts."),
+      number("max_hosts_per_account", &S::max_hosts_per_account, 1, 1000000,
+             "Hosts of one account."),
+      seconds("lease", &S::lease, 1, 86400,
+              "How long a host may be silent before its results go to others."),
+      seconds("heartbeat", &S::heartbeat, 0.2, 3600,
+              "How often hosts report that they are there."),
+      seconds("reservation", &S::reservation, 0.1, 600,
+              "How long a replica waits for the host that was drawn for it."),
+      flag("boinc", &S::boinc,
+           "Whether stock BOINC clients may take part, at /boinc/ of this "
+           "server's address."),
+      seconds("boinc_contact", &S::boinc_contact, 5, 3600,
+              "How often BOINC clients come back when they have no work."),
+      seconds("boinc_lease", &S::boinc_lease, 5, 604800,
+              "How long a BOINC client may be silent before its results go to "
+              "others; several times boinc_contact."),
+      number("max_results_per_host", &S::max_results_per_host, 1, 128,
+             "Results that one host may hold."),
+      number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
+             "Uploads are refused when less is free, in MiB."),
+      days("keep_payloads_days", &S::keep_payloads_days,
+           "Days for which payloads stay that no ledger names: of results that "
+           "were rejected, late or not needed. They are evidence."),
+      days(
+          "keep_updates_days", &S::keep_updates_days,
+          "Days after its end for which a run's recorded updates stay. Without "
+          "them only `audit` and `replay --recompute` can check the run, by "
+          "computing it."),
+      number("trust_proven_after", &S::trust_proven_after, 0, 1000000,
+             "Units of a host that somebody trusted must have computed too "
+             "before the host is proven: from then on its word is enough; 0: "
+             "no host ever is, unless the operator trusts it."),
+      share("trust_spot_check", &S::trust_spot_check,
+            "Share of a proven host's units that a house worker computes too."),
+      number("trust_ban_after", &S::trust_ban_after, 1, 1000000,
+             "False results after which a host is banned."),
+      flag("trust_anchor", &S::trust_anchor,
+           "A quorum counts only with a proven host or a house worker in it. "
+           "With false, users who agree are believed, although accounts are "
+           "free."),
+      flag("trust_distinct_addresses", &S::trust_distinct_addresses,
+           "Never two results of a unit to one block of public addresses (IPv4 "
+           "/24, IPv6 /48)."),
+      number("house_workers", &S::house_workers, 0, kMostHouseWorkers,
+             "Trusted workers that the server starts: they evaluate, break "
+             "ties, and compute when nobody else does."),
+      number("house_threads", &S::house_threads, 1, 256,
+             "Threads of each house worker."),
+      text("house_device", &S::house_device,
+           "What house workers compute on, as quorate-worker --list-devices "
+           "names it: their speed should be trust_spot_check times that of all "
+           "volunteers, or more."),
+      seconds("evaluate_every", &S::evaluate_every, 0, 86400,
+              "A version is evaluated when this time has passed since the one "
+              "before, and so many versions as evaluate_every_versions says."),
+      number("evaluate_every_versions", &S::evaluate_every_versions, 1, 1000000,
+             "Versions from one evaluation to the next, at the least; "
+             "evaluate_every must have passed as well."),
+  };
+}
+
+[[noreturn]] void refuse(const std::string& place, const toml::node& node,
+                         const std::string& what) {
+  throw Error(ErrorKind::usage, fmt::format("settings {}, line {}: {}", place,
+                                            node.source().begin.line, what));
+}
+
+std::string known_names(const std::vector<Entry>& all) {
+  std::string names;
+  for (const Entry& entry : all) {
+    names += (names.empty() ? "" : ", ") + entry.name;
+  }
+  return names;
+}
+
+// The certificate of the settings, if they name one, loads with its key.
+void expect_tls_files(const toml::table& table, const std::string& place) {
+  const toml::node* certificate = table.get("tls_certificate");
+  const toml::node* key = table.get("tls_key");
+  auto path_of = [](const toml::node* node) {
+    return node == nullptr ? "" : node->value_or(std::string());
+  };
+  TlsFiles files{path_of(certificate), path_of(key)};
+  if (files.certificate.empty() && files.key.empty()) return;
+  if (files.certificate.empty()) {
+    refuse(place, *key, "\"tls_key\": needs \"tls_certificate\" as well");
+  }
+  if (files.key.empty()) {
+    refuse(place, *certificate,
+           "\"tls_certificate\": needs \"tls_key\" as well");
+  }
+  try {
+    expect_certificate(files);
+  } catch (const Error& error) {
+    refuse(
+        place, *certificate,
+        fmt::format("\"tls_certificate\" and \"tls_key\": {}", error.what()));
+  }
+}
+
+toml::table parse_toml(std::string_view text, const std::string& place) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  expect_plain_lines(text, place);
+  try {
+    return toml::parse(text, place);
+  } catch (const toml::parse_error& error) {
+    throw Error(ErrorKind::usage,
+                fmt::format("settings {}, line {}: {}", place,
+                            error.source().begin.line,
+                            std::string(error.description())));
+  }
+}
+
+}  // namespace
+
+bool is_project_name(const std::string& name) {
+  bool has_ink = name.find_first_not_of(" \t\r\n") != name.npos;
+  return has_ink && name.size() <= kMostNameBytes;
+}
+
+ServerSettings parse_settings(std::string_view text, const std::string& place) {
+  toml::table table = parse_toml(text, place);
+  std::vector<Entry> all = entries();
+  ServerSettings settings;
+  for (auto&& [key, node] : table) {
+    std::string name(key.str());
+    auto entry = std::find_if(all.begin(), all.end(),
+                              [&](const Entry& e) { return e.name == name; });
+    if (entry == all.end()) {
+      refuse(place, node,
+             fmt::format("unknown setting \"{}\": known are {}", name,
+                         known_names(all)));
+    }
+    if (!entry->read(settings, node)) {
+      refuse(place, node,
+             fmt::format("\"{}\": expected {}", name, entry->expected));
+    }
+  }
+  if (settings.heartbeat >= settings.lease) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("settings {}: heartbeat ({} s) must be shorter "
+                    "than lease ({} s), else every lease ends",
+                    place, settings.heartbeat.count(), settings.lease.count()));
+  }
+  return settings;
+}
+
+ServerSettings load_settings(const fs::path& path) {
+  return parse_settings(read_text_file(path, 1 << 20), path.string());
+}
+
+void expect_settings_files(const fs::path& path) {
+  expect_tls_files(parse_toml(read_text_file(path, 1 << 20), path.string()),
+                   path.string());
+}
+
+std::string settings_template(const ServerSettings& settings) {
+  std::string text =
+      "# Settings of this project; restart the server after a "
+      "change.\n";
+  for (const Entry& entry : entries()) {
+    text += fmt::format("\n# {}\n{} = {}\n", entry.comment, entry.name,
+                        entry.write(settings));
+  }
+  return text;
+}
+
+}  // namespace quorate

@@ -1,0 +1,101 @@
+// What happens next with a unit: the one decision about it. Pure, so that its
+// tests are tables without store, clock or hosts. server/judging/transitioner
+// gathers the facts, takes the step, and asks again until the answer is one
+// that ends (ends_turn). docs/validation.md has the reasons.
+//
+// Rejected: to decide and act in one sweep, event by event. Each event then has
+// its own idea of what a quorum, a late unit or a referee is, and acting on one
+// unit calls for another in the middle.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "validator/quorum.h"
+#include "validator/replication.h"
+#include "workunits/workunit.h"
+
+namespace quorate {
+
+// What the decision has to know beside the unit's own rows.
+struct UnitFacts {
+  // Those results that may make a quorum, oldest first.
+  std::vector<Replica> replicas;
+  std::uint32_t run_quorum = 1;  // users that the run's quorum has
+  // A quorum of the run counts only with an anchor in it.
+  bool needs_anchor = false;
+  // The unit's round has closed, or its branch of the model was left: it may
+  // be credited and judged, its update is not for the model.
+  bool is_late = false;
+  // The project has house workers: somebody who settles disputes.
+  bool has_referee = false;
+  // A volunteer is active who may compute another result of the unit; with
+  // `anchor`, a proven one. Asked only where it matters: it takes time.
+  std::function<bool(bool anchor)> has_volunteer;
+  // The draw of the spot check: true now and then, unforeseeable. Asked at most
+  // once, and only for a unit that could be checked.
+  std::function<bool()> draws_check;
+};
+
+// A house worker may fail at a unit this often; then it goes on without one.
+constexpr std::uint32_t kMostHouseErrors = 3;
+
+enum class UnitStep {
+  wait,       // nothing, until something happens to the unit
+  replicate,  // make more results, for volunteers or for a house worker
+  referee,    // have a house worker compute it
+  check,      // a spot check was drawn: the verdict waits for it
+  accept,     // the verdict
+  judge,      // results that came after the verdict get theirs
+  fail,       // it can never be validated
+  cancel,     // too late, and nobody is at work on it
+  drop,       // needs no more decisions: it leaves the memory
+};
+
+struct UnitDecision {
+  UnitStep step = UnitStep::wait;
+  QuorumDecision quorum{};   // accept; replicate
+  std::uint32_t create = 0;  // replicate, referee: new results
+  bool for_house = false;    // replicate: a house worker computes one of them
+  std::string reason{};      // fail: why
+};
+
+// unit, results: all of it. Calls the functions of `facts` at most once each.
+UnitDecision decide(const Workunit& unit, std::span<const Result> results,
+                    const UnitFacts& facts);
+
+// True if the unit then waits for something outside, or is gone.
+bool ends_turn(UnitStep step);
+
+// Why a unit is closed from outside, and what becomes of it.
+enum class Closing {
+  round_closed,  // without it: with a report it may still be credited
+  branch_left,   // the model went on elsewhere, by a revocation or another rule
+  run_ended,
+};
+enum class ClosingStep {
+  go_on,   // as it is: a volunteer's check of it is open
+  credit,  // takes nobody new; who is at work may finish
+  judge,   // late: goes on to find who was false, not for the model
+  cancel,
+};
+// Of an open or validated unit.
+ClosingStep decide_closing(const Workunit& unit,
+                           std::span<const Result> results,
+                           const UnitFacts& facts, Closing why);
+
+// How many users' results a unit needs: `quorum` is the run's.
+enum class QuorumFor {
+  proven,     // the unit was made for a proven host: its word is enough
+  unproven,   // somebody who is not proven has it
+  own_check,  // a spot check that another volunteer makes
+};
+std::uint32_t results_needed(std::uint32_t quorum, QuorumFor whom);
+
+// By which rule the results of a unit are compared.
+QuorumRule quorum_rule(const Workunit& unit, const UnitFacts& facts);
+
+}  // namespace quorate

@@ -1,0 +1,172 @@
+#include "client/exchange/project_api.h"
+
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate::client {
+namespace {
+
+std::string token(int session) {
+  return fmt::format("{:064}", session);
+}
+
+// Keeps one session alive; everything else gets `answer`.
+class SessionServer final : public Transfer {
+ public:
+  HttpReply send(const HttpRequest& request, const std::stop_token&) override {
+    HttpReply reply;
+    reply.status = 200;
+    reply.body = "{}";
+    paths.push_back(request.path);
+    if (request.path == "/v1/sessions") {
+      auto asked = protocol::parse_session_request(request.body);
+      protocol::SessionReply session;
+      session.heartbeat = Seconds(7);
+      session.challenge = std::string(64, 'c');
+      if (asked.is_signed) {
+        CHECK(asked.challenge == session.challenge);
+        CHECK(verify(asked.host, session_message(test::sample_project(), asked),
+                     asked.signature));
+        session.token = token(++sessions);
+      }
+      reply.body = protocol::write(session);
+    } else if (request.path == "/v1/accounts") {
+      auto asked = protocol::parse_account_request(request.body);
+      CHECK(verify(asked.account,
+                   account_message(test::sample_project(), asked),
+                   asked.signature));
+      if (refusal.status != 0) reply = refusal;
+    } else if (request.path == "/v1/hosts") {
+      auto asked = protocol::parse_host_request(request.body);
+      Bytes message = host_message(test::sample_project(), asked);
+      CHECK(verify(asked.account, message, asked.account_signature));
+      CHECK(verify(asked.host, message, asked.host_signature));
+    } else if (request.bearer != token(sessions)) {
+      reply.status = 401;
+    } else {
+      reply = answer;
+    }
+    return reply;
+  }
+
+  int sessions = 0;
+  HttpReply answer;
+  HttpReply refusal;  // to register an account; status 0: none
+  std::vector<std::string> paths;
+};
+
+struct Fixture {
+  Fixture() {
+    server.answer.status = 200;
+    server.answer.body = protocol::write(protocol::WorkReply{});
+  }
+  SessionServer server;
+  Identity identity{test::sample_project(),
+                    test::sample_key(2),
+                    test::sample_key(3),
+                    "alice",
+                    "host",
+                    "linux"};
+  Session session;
+  ProjectApi api{server, identity, session, {}};
+  SignedHeader header{Bytes(200, 1), {}};
+};
+
+TEST_CASE_FIXTURE(Fixture, "the first request registers and opens a session") {
+  api.ask_for_work({});
+  CHECK(server.paths == std::vector<std::string>{"/v1/accounts", "/v1/hosts",
+                                                 "/v1/sessions", "/v1/sessions",
+                                                 "/v1/work"});
+  CHECK(session.heartbeat() == Seconds(7));
+  api.heartbeat({});
+  CHECK(server.paths.size() == 6);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a server that opens no session may do so later") {
+  for (int status : {400, 403, 404, 503}) {
+    CAPTURE(status);
+    server.refusal.status = status;
+    try {
+      api.report(7, header, "");
+      FAIL("reported without a session");
+    } catch (const Error& e) {
+      CHECK(e.kind() == ErrorKind::unavailable);
+    }
+  }
+  server.refusal = {};
+  CHECK_NOTHROW(api.ask_for_work({}));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a session that the server forgot is replaced") {
+  api.ask_for_work({});
+  server.sessions = 10;
+  api.ask_for_work({});
+  CHECK(session.token() == token(11));
+}
+
+TEST_CASE_FIXTURE(Fixture, "a report stays within the session of its upload") {
+  server.answer.body = protocol::write(protocol::ReportReply{true, ""});
+  CHECK(api.report(7, header, "").kind == ReportAnswer::Kind::accepted);
+  CHECK(api.report(7, header, token(1)).kind == ReportAnswer::Kind::accepted);
+  server.sessions = 10;
+  CHECK(api.report(7, header, token(1)).kind ==
+        ReportAnswer::Kind::upload_first);
+}
+
+TEST_CASE_FIXTURE(Fixture, "what a report is answered with") {
+  server.answer.body = protocol::write(protocol::ReportReply{false, "late"});
+  ReportAnswer late = api.report(7, header, "");
+  CHECK(late.kind == ReportAnswer::Kind::rejected);
+  CHECK(late.reason == "late");
+  for (int status : {404, 410}) {
+    server.answer.status = status;
+    CHECK(api.report(7, header, "").kind == ReportAnswer::Kind::unknown);
+  }
+}
+
+TEST_CASE_FIXTURE(Fixture, "refusals keep their kind, words and delay") {
+  struct Row {
+    int status;
+    const char* body;
+    ErrorKind kind;
+    double delay;
+  };
+  const Row table[] = {
+      {503, R"({"kind":"unavailable","message":"busy","retry_after":3})",
+       ErrorKind::unavailable, 3},
+      {500, "<html>a proxy's page</html>", ErrorKind::unavailable, 9},
+      {429, "", ErrorKind::unavailable, 9},
+      {403, R"({"kind":"denied","message":"busy"})", ErrorKind::denied, 0},
+      {422, R"({"kind":"unsupported","message":"busy"})",
+       ErrorKind::unsupported, 0},
+      {400, R"({"kind":"corrupt","message":"busy"})", ErrorKind::corrupt, 0},
+      {418, "{not json", ErrorKind::denied, 0},
+      {404, "<html>no such page</html>", ErrorKind::unavailable, 0},
+      {200, "<html>log in to this network</html>", ErrorKind::unavailable, 0},
+      {302, "", ErrorKind::unavailable, 0},
+      {403, "", ErrorKind::unavailable, 0},
+  };
+  api.heartbeat({});
+  for (const Row& row : table) {
+    CAPTURE(row.status);
+    server.answer = {};
+    server.answer.status = row.status;
+    server.answer.body = row.body;
+    if (row.delay == 9) server.answer.retry_after = Seconds(9);
+    try {
+      api.heartbeat({});
+      FAIL("no error");
+    } catch (const Error& e) {
+      CHECK(e.kind() == row.kind);
+      CHECK(api.asked_delay() == Seconds(row.delay));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,172 @@
+#include "client/folder/attach.h"
+
+#include <doctest/doctest.h>
+
+#include "base/arithmetic.h"
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate::client {
+namespace {
+
+using test::sample_key;
+using test::sample_project;
+
+protocol::ProjectStatement sample_statement() {
+  protocol::ProjectStatement statement;
+  statement.name = "sample";
+  statement.key = sample_key(1).public_key();
+  statement.tls_pin = "sha256//cGlu";
+  statement.arithmetic = kArithmeticVersion;
+  return statement;
+}
+
+Bytes sealed(const protocol::ProjectStatement& statement,
+             std::uint8_t key = 1) {
+  return seal(as_bytes(protocol::write(statement)), SealKind::project,
+              sample_project(), sample_key(key));
+}
+
+// A server that answers every request with the same bytes.
+class StatementServer final : public Transfer {
+ public:
+  explicit StatementServer(Bytes bytes) : bytes_(std::move(bytes)) {}
+  HttpReply send(const HttpRequest& request, const std::stop_token&) override {
+    CHECK(request.path == "/v1/project");
+    HttpReply reply;
+    reply.status = 200;
+    reply.body = std::string(as_text(bytes_));
+    return reply;
+  }
+
+ private:
+  Bytes bytes_;
+};
+
+struct Network {
+  Bytes bytes = sealed(sample_statement());
+  std::vector<CurlOptions> connections;
+
+  TransferMaker maker() {
+    return [this](const CurlOptions& options) {
+      connections.push_back(options);
+      return std::make_unique<StatementServer>(bytes);
+    };
+  }
+};
+
+TEST_CASE("a statement is fetched unchecked, then under the key it pins") {
+  Network network;
+  Project project =
+      fetch_project(parse_project_address("https://host:1"), network.maker());
+  CHECK(project.id == sample_project());
+  CHECK(project.url == "https://host:1");
+  REQUIRE(network.connections.size() == 2);
+  CHECK(network.connections[0].trust == TlsTrust::unchecked);
+  CHECK(network.connections[1].trust == TlsTrust::pinned);
+  CHECK(network.connections[1].pin == "sha256//cGlu");
+}
+
+TEST_CASE("without a pin an authority must vouch for the server") {
+  Network network;
+  protocol::ProjectStatement statement = sample_statement();
+  statement.tls_pin = "";
+  network.bytes = sealed(statement);
+  fetch_project(parse_project_address("https://host:1"), network.maker());
+  REQUIRE(network.connections.size() == 2);
+  CHECK(network.connections[1].trust == TlsTrust::authorities);
+}
+
+TEST_CASE("the fingerprint decides which project it may be") {
+  Network network;
+  std::string right = fingerprint(sample_project());
+  fetch_project(parse_project_address("http://host:1#" + right),
+                network.maker());
+  std::string wrong(right.size(), '0');
+  CHECK_THROWS_WITH_AS(
+      fetch_project(parse_project_address("http://host:1#" + wrong),
+                    network.maker()),
+      doctest::Contains(right.c_str()), Error);
+}
+
+// Answers at one address, or not at all.
+TransferMaker only_at(const std::string& url, const Bytes& bytes) {
+  return [url, bytes](const CurlOptions& options) -> std::unique_ptr<Transfer> {
+    if (options.base_url != url) {
+      throw Error(ErrorKind::unavailable, "SSL connection timeout");
+    }
+    return std::make_unique<StatementServer>(bytes);
+  };
+}
+
+TEST_CASE("an address without TLS is told from one where nobody answers") {
+  Bytes bytes = sealed(sample_statement());
+  ProjectAddress address = parse_project_address("host:1");
+  CHECK_THROWS_WITH_AS(
+      fetch_project(address, only_at("http://host:1", bytes)),
+      doctest::Contains("it answers no TLS: if the project's address begins "
+                        "with http://, type http://host:1"),
+      Error);
+  CHECK_THROWS_WITH_AS(fetch_project(address, only_at("http://other:1", bytes)),
+                       doctest::Contains("timeout: check the address"), Error);
+}
+
+TEST_CASE("another project at a known address is not taken unasked") {
+  Project known;
+  known.statement.name = "My project";
+  known.url = "http://host:1";
+  known.id = test::filled<ProjectId>(0x57);
+  Project other = known;
+  other.statement.name = "Other";
+  other.id = test::filled<ProjectId>(0x59);
+  ProjectAddress bare = parse_project_address("http://host:1");
+  CHECK_THROWS_WITH_AS(
+      expect_no_stranger({known}, other, bare),
+      doctest::Contains(
+          "this address was \"My project\" 57575757…, now \"Other\" 59595959… "
+          "answers: if that is intended: quorate-client attach "
+          "http://host:1#59595959595959595959595959595959"),
+      Error);
+  expect_no_stranger({}, other, bare);
+  expect_no_stranger({known}, known, bare);
+  expect_no_stranger({known, other}, other, bare);
+  expect_no_stranger(
+      {known}, other,
+      parse_project_address("http://host:1#" + fingerprint(other.id)));
+  known.url = "http://host:2";
+  expect_no_stranger({known}, other, bare);
+}
+
+TEST_CASE("a name that no project would take is refused before it is asked") {
+  expect_user_name("");
+  expect_user_name("Zoë " + std::string(58, 'x'));
+  CHECK_THROWS_WITH_AS(expect_user_name(std::string(65, 'x')),
+                       doctest::Contains("at most 64 bytes, found 65"), Error);
+  CHECK_THROWS_WITH_AS(expect_user_name("a\nb"),
+                       doctest::Contains("control character"), Error);
+  CHECK_THROWS_AS(expect_user_name("\x1b[31m"), Error);
+}
+
+TEST_CASE("false statements are refused") {
+  Network network;
+  protocol::ProjectStatement statement = sample_statement();
+  SUBCASE("sealed by another key") {
+    network.bytes = sealed(statement, 2);
+  }
+  SUBCASE("changed on its way") {
+    network.bytes[10] ^= 1;
+  }
+  SUBCASE("no statement at all") {
+    network.bytes = Bytes(20, 'x');
+  }
+  SUBCASE("another arithmetic") {
+    statement.arithmetic = kArithmeticVersion + 1;
+    network.bytes = sealed(statement);
+  }
+  CHECK_THROWS_AS(
+      fetch_project(parse_project_address("http://host:1"), network.maker()),
+      Error);
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,64 @@
+#include "client/status/contact.h"
+
+#include <doctest/doctest.h>
+
+#include "client/folder/local_time.h"
+
+namespace quorate::client {
+namespace {
+
+constexpr Millis kNoon = 1'700'000'000'000;
+
+TEST_CASE("when it shows that a project has no work") {
+  Instant now{};
+  now += Seconds(100);
+  struct Row {
+    const char* what;
+    Contact contact;
+    bool has_none;
+  };
+  const Row table[] = {
+      {"never asked", {}, false},
+      {"just asked", {0, "", kNoon, now - Seconds(0.1), true, false}, false},
+      {"asked, and no answer comes",
+       {0, "", kNoon, now - kNoWorkAfter, true, false},
+       true},
+      {"it gave some, and is not asked now",
+       {0, "", kNoon, now - kNoWorkAfter, false, false},
+       false},
+      {"it said so", {0, "", kNoon, now, false, true}, true},
+      {"it does not answer at all",
+       {kNoon, "refused", kNoon, now - kNoWorkAfter, true, true},
+       false},
+  };
+  for (const Row& row : table) {
+    CAPTURE(row.what);
+    CHECK(has_no_work(row.contact, now) == row.has_none);
+  }
+}
+
+TEST_CASE("what is said of it names the times") {
+  Contact contact;
+  contact.asked = kNoon;
+  CHECK(no_work_text(contact, kNoon + 25'000) ==
+        "no work at this project now (asked " + clock_text(kNoon) +
+            "; asks again " + clock_text(kNoon + 25'000) + ")");
+  contact.away_since = kNoon;
+  contact.why = "no route";
+  std::string begin =
+      "P cannot be reached since " + clock_text(kNoon) + " (no route)";
+  CHECK(away_text("P", contact, 2, Seconds(19.2)) ==
+        begin + "; 2 finished results are kept; next try in 20 s");
+  CHECK(away_text("P", contact, 1, Seconds(0)) ==
+        begin + "; 1 finished result is kept; trying now");
+  CHECK(away_text("P", contact, 0, Seconds(-1)) == begin + "; trying now");
+}
+
+TEST_CASE("one is no plural") {
+  CHECK(count_text(0, "thread") == "0 threads");
+  CHECK(count_text(1, "thread") == "1 thread");
+  CHECK(count_text(2, "thread") == "2 threads");
+}
+
+}  // namespace
+}  // namespace quorate::client

@@ -1,0 +1,57 @@
+#include "server/cli/run_text.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "server/page/status.h"
+#include "tests/server/project_fixture.h"
+
+namespace quorate {
+
+TEST_CASE("runs that stand still say why, the others nothing") {
+  auto rows = nlohmann::json::parse(R"([
+      {"run": "a", "state": "running", "reason": "", "waits": ""},
+      {"run": "b", "state": "running", "reason": "", "waits": "waits: x"},
+      {"run": "c", "state": "paused", "reason": "diverged", "waits": ""},
+      {"run": "d", "state": "paused", "reason": "", "waits": ""}])");
+  CHECK(standstills(rows) ==
+        "b: waits: x\n"
+        "c: paused: diverged\n"
+        "d: paused: by the operator\n");
+}
+
+TEST_CASE("the details of a run are its settings, as they were typed") {
+  test::ProjectFixture project;
+  nlohmann::json row = status::run(project.state(), project.run());
+  project.run().run.optimizer.learning_rate = 0.1F;
+  project.run().run.rule_settings = "{\"alpha\":0.5}";
+  row["settings"] = status::settings(project.run().run);
+  std::string text = run_details(row);
+  for (const char* part :
+       {"quorum 2", "batch 8", "local steps 8", "lr 0.1 (", "momentum 0.",
+        "{\"alpha\":0.5}", "round units auto", "0.00 % in the model"}) {
+    CAPTURE(text);
+    CHECK(text.find(part) != std::string::npos);
+  }
+  row["settings"]["local_steps"] = 0;
+  row["settings"]["rule_settings"] = "";
+  text = run_details(row);
+  CHECK(text.find("local steps auto") != std::string::npos);
+  CHECK(text.find("with its defaults") != std::string::npos);
+}
+
+TEST_CASE("done is what is in the model, progress what was handed out") {
+  test::ProjectFixture project;
+  test::Volunteer ann = project.join();
+  test::Volunteer bob = project.join();
+  Assignment first = project.take(ann);
+  Assignment second = project.take(bob);
+  auto row = [&] { return status::run(project.state(), project.run()); };
+  CHECK(row()["progress"].get<double>() > 0);
+  CHECK(row()["done"] == 0.0);
+  project.report(ann, first);
+  project.report(bob, second);
+  CHECK(row()["done"] == row()["progress"]);
+}
+
+}  // namespace quorate

@@ -1,0 +1,124 @@
+#include "server/hosts/hosts.h"
+
+#include <doctest/doctest.h>
+
+#include "base/error.h"
+#include "tests/support/samples.h"
+
+namespace quorate {
+namespace {
+
+using test::filled;
+
+struct Table {
+  Table() { store->begin(); }
+  ~Table() { store->rollback(); }
+
+  Host machine(std::uint8_t fill) {
+    Host host;
+    host.key = filled<PublicKey>(fill);
+    host.name = "machine";
+    host.door = "native";
+    return host;
+  }
+
+  std::unique_ptr<Store> store = open_memory_store();
+  HostTable hosts{*store, 1000};
+  PublicKey ann = filled<PublicKey>(1), bob = filled<PublicKey>(2);
+};
+
+Instant at(double seconds) {
+  return Instant{Seconds(seconds)};
+}
+
+}  // namespace
+
+TEST_CASE("an account is registered once; again, it changes its name") {
+  Table table;
+  UserId ann = table.hosts.register_user(table.ann, "Ann", 5).id;
+  CHECK(ann != kHouseUser);
+  CHECK(table.hosts.register_user(table.ann, "Anne", 6).id == ann);
+  CHECK(table.hosts.user(ann)->name == "Anne");
+  CHECK(table.hosts.register_user(table.ann, "", 7).name == "Anne");
+  CHECK(table.hosts.register_user(table.bob, "", 8).id != ann);
+  CHECK_FALSE(table.hosts.register_user(table.bob, "", 8).name.empty());
+}
+
+TEST_CASE("a host belongs to the account that registered it first") {
+  Table table;
+  table.hosts.register_user(table.ann, "Ann", 5);
+  table.hosts.register_user(table.bob, "Bob", 5);
+  Host machine = table.machine(9);
+  HostId id = table.hosts.register_host(machine, table.ann, 6).id;
+  machine.name = "renamed";
+  CHECK(table.hosts.register_host(machine, table.ann, 7).id == id);
+  CHECK(table.hosts.host(id)->name == "renamed");
+  CHECK_THROWS_AS(table.hosts.register_host(machine, table.bob, 8), Error);
+  CHECK_THROWS_AS(
+      table.hosts.register_host(table.machine(10), filled<PublicKey>(3), 8),
+      Error);
+  CHECK(table.hosts.host_by_key(machine.key)->id == id);
+  CHECK(table.hosts.host_by_key(filled<PublicKey>(10)) == nullptr);
+  CHECK(table.hosts.host(id + 1) == nullptr);
+}
+
+// A house worker's word decides a quorum by itself; its user's key is zero, and
+// for that key anybody can make signatures that verify.
+TEST_CASE("nobody joins the user of the house workers") {
+  Table table;
+  for (const char* name : {"", "house workers"}) {
+    CHECK_THROWS_AS(table.hosts.register_user(PublicKey{}, name, 5), Error);
+  }
+  CHECK_THROWS_AS(table.hosts.register_host(table.machine(9), PublicKey{}, 5),
+                  Error);
+  Host house = table.hosts.register_house_host(table.machine(9), 5);
+  CHECK(house.user_id == kHouseUser);
+  CHECK_THROWS_AS(table.hosts.register_host(table.machine(9), PublicKey{}, 6),
+                  Error);
+}
+
+TEST_CASE("an account has only so many hosts") {
+  Table table;
+  HostTable hosts(*table.store, 3);
+  hosts.register_user(table.ann, "Ann", 5);
+  hosts.register_user(table.bob, "Bob", 5);
+  for (std::uint8_t i = 10; i < 13; ++i) {
+    hosts.register_host(table.machine(i), table.ann, 6);
+  }
+  CHECK_THROWS_WITH_AS(hosts.register_host(table.machine(13), table.ann, 6),
+                       doctest::Contains("has 3 hosts"), Error);
+  hosts.register_host(table.machine(12), table.ann, 7);  // a known one
+  hosts.register_host(table.machine(13), table.bob, 7);
+  hosts.register_house_host(table.machine(14), 7);
+}
+
+TEST_CASE("nobody takes the name of the house workers") {
+  Table table;
+  for (const char* name : {"house workers", "House-Workers!",
+                           " HOUSE  WORKERS ", "house worker"}) {
+    CHECK_THROWS_AS(table.hosts.register_user(table.ann, name, 5), Error);
+  }
+  table.hosts.register_user(table.ann, "Ann of the White House", 5);
+  CHECK_THROWS_AS(table.hosts.register_user(table.ann, "house workers", 6),
+                  Error);
+  CHECK(table.hosts.user_by_key(table.ann)->name == "Ann of the White House");
+}
+
+TEST_CASE("credit and last-seen times are in the store after flush()") {
+  Table table;
+  UserId ann = table.hosts.register_user(table.ann, "Ann", 0).id;
+  HostId id = table.hosts.register_host(table.machine(9), table.ann, 0).id;
+  table.hosts.add_credit(id, 2.5, 0, 0);
+  table.hosts.add_credit(id, 1.0, 0, 0);
+  table.hosts.touch(*table.hosts.host(id), at(99), 99'000);
+  CHECK(table.store->user(ann)->credit == 0);
+  table.hosts.flush();
+  HostTable reloaded(*table.store, 1000);
+  CHECK(reloaded.host(id)->credit == 3.5);
+  CHECK(reloaded.user(ann)->credit == 3.5);
+  CHECK(reloaded.host(id)->last_seen == 99'000);
+  CHECK(reloaded.host_by_key(filled<PublicKey>(9))->id == id);
+  CHECK(reloaded.user_by_key(table.ann)->id == ann);
+}
+
+}  // namespace quorate

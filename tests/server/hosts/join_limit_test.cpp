@@ -1,0 +1,57 @@
+#include "server/hosts/join_limit.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace quorate {
+namespace {
+
+// How many of `tries` may join now.
+int joined(JoinLimit& limit, int tries, const std::string& place) {
+  int count = 0;
+  for (int i = 0; i < tries; ++i) {
+    if (!limit.join(place)) ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a laboratory joins at once, a flood waits") {
+  ManualClock clock;
+  JoinLimit limit(10, clock);
+  CHECK(joined(limit, 100, "192.0.2.1") == 100);
+  CHECK(joined(limit, 10000, "192.0.2.1") == 20);
+  CHECK(joined(limit, 1, "192.0.2.2") == 1);
+  std::optional<Seconds> wait = limit.join("192.0.2.1");
+  REQUIRE(wait.has_value());
+  CHECK(wait->count() == doctest::Approx(6));
+  clock.advance(*wait + Seconds(0.001));
+  CHECK(joined(limit, 10, "192.0.2.1") == 1);
+  clock.advance(Seconds(60));
+  CHECK(joined(limit, 1000, "192.0.2.1") == 10);
+}
+
+TEST_CASE("a place that was quiet for long has no more than a full bucket") {
+  ManualClock clock;
+  JoinLimit limit(10, clock);
+  CHECK(joined(limit, 1, "a") == 1);
+  clock.advance(Seconds(1e6));
+  CHECK(joined(limit, 1000, "a") == 120);
+}
+
+TEST_CASE("there is no end of places, but one of what they cost") {
+  ManualClock clock;
+  JoinLimit limit(10, clock);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < JoinLimit::kMostPlaces + 1000; ++i) {
+    if (!limit.join(std::to_string(i))) ++count;
+  }
+  CHECK(count == JoinLimit::kMostPlaces + 120);
+  CHECK(joined(limit, 1, "0") == 1);  // still its own
+  clock.advance(Seconds(60));
+  CHECK(joined(limit, 200, "new") == 120);
+}
+
+}  // namespace quorate

@@ -1,0 +1,46 @@
+// A run's ledger as one file, to be checked elsewhere: lines of JSON, the first
+// about the project, then one for each record. docs/formats.md, "Ledger file".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "workunits/ledger/ledger.h"
+
+namespace quorate {
+
+struct LedgerFileHead {
+  ProjectId project;
+  PublicKey key;
+
+  bool operator==(const LedgerFileHead&) const = default;
+};
+
+// One line each, without its newline.
+std::string write_ledger_head(const LedgerFileHead& head);
+std::string write_ledger_line(const LedgerRecord& record);
+
+// Reads such a file from its bytes, which must outlive this.
+class LedgerFile {
+ public:
+  // Throws corrupt, naming `what`, unless the first line is a head whose key is
+  // the project's.
+  LedgerFile(std::string_view text, std::string what);
+
+  const LedgerFileHead& head() const { return head_; }
+  // The record after the one that was read before; nullopt at the end. Throws
+  // corrupt, naming the line. What it says is not verified: LedgerVerifier.
+  std::optional<LedgerRecord> next();
+
+ private:
+  std::string_view take_line();
+
+  std::string what_;
+  LedgerFileHead head_;
+  std::string_view rest_;
+  std::uint64_t line_ = 0;
+};
+
+}  // namespace quorate

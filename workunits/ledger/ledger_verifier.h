@@ -1,0 +1,45 @@
+// Whether the records of a ledger are whole, in order, the project's, and
+// possible: what can be told from the lines alone.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+
+#include "workunits/ledger/ledger.h"
+
+namespace quorate {
+
+// Checks records one after another, from the first.
+class LedgerVerifier {
+ public:
+  LedgerVerifier(const ProjectId& project, const PublicKey& key)
+      : project_(project), key_(key) {}
+  // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
+  // chain, a hash or a signature that does not fit, versions that do not follow
+  // each other, a result that is assimilated twice, a revocation inside an open
+  // round or of what is not in the model, or a peer's model inside an open
+  // round.
+  LedgerEntry next(const LedgerRecord& record);
+
+ private:
+  // A result in the model, by its host's place in hosts_; or what was revoked.
+  using HostNumber = std::uint32_t;
+  static constexpr HostNumber kWasRevoked = ~HostNumber{0};
+
+  void follow(std::uint64_t seq, const LedgerBody& body);
+  void take_in(std::uint64_t seq, const ResultAssimilated& result);
+  void take_out(std::uint64_t seq, const Revoked& revoked);
+
+  ProjectId project_;
+  PublicKey key_;
+  std::uint64_t next_seq_ = 0;
+  std::uint64_t version_ = 0;
+  bool is_round_open_ = false;
+  bool has_ended_ = false;
+  Hash previous_;
+  std::map<PublicKey, HostNumber> hosts_;
+  std::unordered_map<ResultId, HostNumber> results_;
+};
+
+}  // namespace quorate
