@@ -30,6 +30,22 @@ if(QUORATE_FUZZ)
   add_link_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# The presets for whole builds compile a target's sources in batches: headers are
+# read once a batch (the preset debug compiles each alone).
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
+if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ takes the sources of a batch for headers, whose anonymous namespaces it
+  # warns of.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+
+# quorate_alone(FILE ...): sources of this folder that stay out of batches, since
+# names in their anonymous namespaces clash with others'.
+function(quorate_alone)
+  set_source_files_properties(${ARGN} PROPERTIES
+                              SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # quorate_library(NAME SOURCES ... [USES ...] [PRIVATE ...])
 # USES: our own libraries, visible to users of this one. PRIVATE: third-party
 # ones; their headers appear in this folder's sources only.

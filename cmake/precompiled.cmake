@@ -1,18 +1,22 @@
 # The headers of others that most sources read, and that take longer to read
-# than our own: precompiled once for all targets (QUORATE_PRECOMPILE). A source
-# still includes what it uses; tests/includes_test.py sees to that, since this
-# build would not.
+# than our own: precompiled once for all targets. A source still includes what
+# it uses; tests/includes_test.py sees to that, since this build would not.
 set(QUORATE_PRECOMPILED
   <algorithm> <array> <atomic> <chrono> <condition_variable> <deque>
   <filesystem> <functional> <map> <memory> <mutex> <optional> <set> <span>
   <sstream> <string> <string_view> <thread> <tuple> <unordered_map>
-  <unordered_set> <utility> <variant> <vector>
-  <fmt/format.h> <nlohmann/json.hpp>)
+  <unordered_set> <utility> <variant> <vector> <fmt/format.h>)
 
-option(QUORATE_PRECOMPILE "Precompile the headers of others (clang)" OFF)
+option(QUORATE_PRECOMPILE "Precompile the headers of others" ON)
 if(QUORATE_PRECOMPILE)
-  # A compiler cache would otherwise see another header in every build.
-  add_compile_options("SHELL:-Xclang -fno-pch-timestamp")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    # A compiler cache would otherwise see another header in every build.
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  else()
+    # The cache needs the first. g++ forgets which lines of a precompiled header
+    # are a system's, and judges the standard library's own.
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess;-Wno-array-bounds;-Wno-stringop-overread;-Wno-stringop-overflow>")
+  endif()
   if(CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
         CCACHE_SLOPPINESS=pch_defines,time_macros
@@ -35,5 +39,6 @@ function(quorate_precompiled target kind)
   if(QUORATE_PRECOMPILE)
     target_precompile_headers(${target}
                               REUSE_FROM quorate_precompiled_${kind})
+    target_link_libraries(${target} PRIVATE fmt::fmt) # for its definitions
   endif()
 endfunction()

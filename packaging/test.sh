@@ -142,9 +142,7 @@ main() {
   heading "packages"
   packaging/setup.sh --tests || exit 1
 
-  # cmake/precompiled.cmake: headers take much of clang's time.
-  local clang=(-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14
-    -DQUORATE_PRECOMPILE=ON)
+  local clang=(-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
   local gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
   heading "format"
   run_one format check_format

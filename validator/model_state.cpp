@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
+#include "base/element_loop.h"
 #include "base/error.h"
 #include "base/parallel.h"
-#include "base/element_loop.h"
 #include "workunits/objects/safetensors.h"
 #include "workunits/objects/snapshot_delta.h"
 

@@ -17,9 +17,9 @@
 #include <immintrin.h>
 #endif
 
+#include "base/element_loop.h"
 #include "base/file.h"
 #include "validator/model_state.h"
-#include "base/element_loop.h"
 #include "validator/update_rules/update_rule.h"
 
 namespace {

@@ -151,9 +151,9 @@ constexpr Field<ClientVersion> kClientVersion[] = {
     {"core_client_major_version", integer<&ClientVersion::major>},
     {"core_client_minor_version", integer<&ClientVersion::minor>},
     {"core_client_release", integer<&ClientVersion::release>}};
-constexpr Field<WorkWish> kCpuWish[] = {
-    {"cpu_req_secs", number<&WorkWish::seconds>},
-    {"cpu_req_instances", number<&WorkWish::instances>}};
+constexpr Field<DeviceWish> kCpuWish[] = {
+    {"cpu_req_secs", number<&DeviceWish::seconds>},
+    {"cpu_req_instances", number<&DeviceWish::instances>}};
 
 void read_hostid(Request& request, Element e) {
   request.hostid = static_cast<HostId>(e.integer(kMaxId));

@@ -16,13 +16,13 @@ namespace quorate::boinc {
 
 // Wanted of one kind of processor: so many seconds of work, and for so many
 // devices that are idle now. Nothing may be sent for a kind with neither.
-struct WorkWish {
+struct DeviceWish {
   double seconds = 0;
   double instances = 0;
 
   bool is_any() const { return seconds > 0 || instances > 0; }
 
-  bool operator==(const WorkWish&) const = default;
+  bool operator==(const DeviceWish&) const = default;
 };
 
 // A kind of GPU. With several models of a maker in the machine, the best one.
@@ -30,7 +30,7 @@ struct Coproc {
   std::string type;  // "NVIDIA", "ATI", "intel_gpu", or a name of the user's
   std::string model;
   std::uint32_t count = 0;
-  WorkWish wish;
+  DeviceWish wish;
   bool has_cuda = false;
   bool has_opencl = false;
   std::uint32_t cuda_version = 0;   // of the driver: 12040 is 12.4
@@ -137,7 +137,7 @@ struct SchedulerRequest {
   bool allow_multiple_clients = false;
   bool wants_no_work = false;
   std::vector<std::string> platforms;  // the best first
-  WorkWish cpu;
+  DeviceWish cpu;
   std::vector<Coproc> coprocs;
   std::optional<RsaPublicKey> code_sign_key;  // the one that it trusts
   std::string cross_project_id;

@@ -80,8 +80,8 @@ void Reports::screen_payload(const OpenResult& open,
   }
 }
 
-protocol::ReportReply Reports::store(HostId host, ResultId id,
-                                     const ScreenedReport& report) {
+Acknowledgement Reports::store(HostId host, ResultId id,
+                               const ScreenedReport& report) {
   LiveUnit* live = state_.feeder.find_by_result(id);
   Result* result = live ? live->find(id) : nullptr;
   if (result == nullptr || result->host != host || !may_report(*result)) {
@@ -163,8 +163,8 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
   }
 }
 
-protocol::ReportReply Reports::repeat(HostId host, ResultId id,
-                                      const SignedHeader& header) const {
+Acknowledgement Reports::repeat(HostId host, ResultId id,
+                                const SignedHeader& header) const {
   if (state_.open_results.is_on_hold(id, host)) throw on_hold(id);
   std::optional<Result> old = state_.store.result(id);
   if (!old || old->host != host) {

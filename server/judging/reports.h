@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/error.h"
-#include "protocol/native/messages.h"
 #include "server/judging/transitioner.h"
 #include "server/judging/validation.h"
 #include "server/state/project_state.h"
@@ -28,6 +27,12 @@ struct ScreenedReport {
   std::map<ResultId, std::optional<std::string>> witnesses;
 };
 
+// What a report's sender hears.
+struct Acknowledgement {
+  bool accepted = false;  // stored durably; what it is worth shows later
+  std::string reason;     // when not accepted
+};
+
 // What a host hears of a result that is on hold: see OpenResults.
 Error on_hold(ResultId id);
 
@@ -43,12 +48,11 @@ class Reports {
                         const SignedHeader& signed_header) const;
   // The writer's thread. `accepted` says that the result is stored and may
   // count; a host may report a result again and gets the same answer.
-  protocol::ReportReply store(HostId host, ResultId id,
-                              const ScreenedReport& report);
+  Acknowledgement store(HostId host, ResultId id, const ScreenedReport& report);
   // For a result that is not in progress: what was answered before. Throws
   // denied, or unavailable for one that is on hold.
-  protocol::ReportReply repeat(HostId host, ResultId id,
-                               const SignedHeader& signed_header) const;
+  Acknowledgement repeat(HostId host, ResultId id,
+                         const SignedHeader& signed_header) const;
 
  private:
   void screen_payload(const OpenResult& open, ScreenedReport& report) const;

@@ -26,17 +26,17 @@ void Transitioner::look_at_all() {
   for (const auto& [id, live] : state_.feeder.units()) look_at(id);
 }
 
-void Transitioner::on_failed(HostId host, const protocol::Failure& failure) {
-  LiveUnit* live = state_.feeder.find_by_result(failure.result);
-  Result* result = live ? live->find(failure.result) : nullptr;
+void Transitioner::on_failed(HostId host, ResultId id, const std::string& why) {
+  LiveUnit* live = state_.feeder.find_by_result(id);
+  Result* result = live ? live->find(id) : nullptr;
   if (result == nullptr || result->host != host ||
       result->server_state != ServerState::in_progress) {
     return;
   }
-  take_back(*result, ResultOutcome::client_error, failure.why);
-  state_.record("result_failed", live->unit.run, host,
-                fmt::format("result {} of unit {}: {}", failure.result,
-                            live->unit.unit_index, failure.why));
+  take_back(*result, ResultOutcome::client_error, why);
+  state_.record(
+      "result_failed", live->unit.run, host,
+      fmt::format("result {} of unit {}: {}", id, live->unit.unit_index, why));
   state_.rests.failed(host, state_.clock.now());
   look_for_damage(*live);
   look_at(live->unit.id);

@@ -7,7 +7,6 @@
 
 #include <string>
 
-#include "protocol/native/messages.h"
 #include "server/judging/validation.h"
 #include "server/sending/scheduler.h"
 #include "server/units/decision.h"
@@ -24,7 +23,7 @@ class Transitioner {
   // have a quorum or need another replica.
   void on_reported(WorkunitId unit);
   // A host gives a result up.
-  void on_failed(HostId host, const protocol::Failure& failure);
+  void on_failed(HostId host, ResultId id, const std::string& why);
   // The run's objects were damaged, and are whole again: who failed at its open
   // units may have them again.
   void forgive(const TrainingRun& training);

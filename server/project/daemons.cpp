@@ -192,7 +192,7 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
 void Daemons::house_failed(const HouseUnit& unit, const std::string& why) {
   remove_files(unit.request);
   post([this, result = unit.result, why] {
-    transitioner.on_failed(state_.house_host, {result, why});
+    transitioner.on_failed(state_.house_host, result, why);
   });
 }
 

@@ -54,13 +54,12 @@ Scheduler::Scheduler(ProjectState& state, UnitMaker& maker, Writer& writer)
   }
 }
 
-void Scheduler::request_work(HostId id, const WorkWish& wish,
-                             Send send) {
+void Scheduler::request_work(HostId id, const WorkWish& wish, Send send) {
   // A host that asks again has given up its first question.
   auto earlier = waiting_.find(id);
   if (earlier != waiting_.end()) {
     send_later(std::move(earlier->second.send),
-                 std::move(earlier->second.answer));
+               std::move(earlier->second.answer));
     waiting_.erase(earlier);
   }
   Host& host = *state_.hosts.host(id);
@@ -79,9 +78,7 @@ void Scheduler::request_work(HostId id, const WorkWish& wish,
                   ++last_turn_, std::move(send)};
 }
 
-void Scheduler::request_more_work(HostId id,
-                                  const WorkWish& wish,
-                                  Send send) {
+void Scheduler::request_more_work(HostId id, const WorkWish& wish, Send send) {
   Host& host = *state_.hosts.host(id);
   state_.hosts.note_machine(host, wish.device, wish.speed_flops);
   WorkAnswer answer;
@@ -105,8 +102,7 @@ void Scheduler::renew_lease(const LiveUnit& live, const Host& host,
                       most_time(live, lease));
 }
 
-void Scheduler::heartbeat(HostId id, const WorkWish& wish,
-                          Send send) {
+void Scheduler::heartbeat(HostId id, const WorkWish& wish, Send send) {
   WorkAnswer answer;
   renew(*state_.hosts.host(id), wish, answer);
   send_later(std::move(send), std::move(answer));
@@ -138,8 +134,7 @@ void Scheduler::renew(const Host& host, const WorkWish& wish,
   }
 }
 
-void Scheduler::resend_lost(const Host& host,
-                            const WorkWish& wish,
+void Scheduler::resend_lost(const Host& host, const WorkWish& wish,
                             std::vector<Assignment>& out) {
   for (ResultId id : state_.feeder.in_progress(host.id)) {
     if (out.size() >= wish.want) return;
@@ -157,9 +152,8 @@ void Scheduler::pick(Host& host, const WorkWish& wish,
                      std::vector<Assignment>& out) {
   if (state_.rests.is_resting(host.id, state_.clock.now())) return;
   if (state_.is_banned(host.id)) return;
-  while (out.size() < wish.want &&
-         state_.feeder.in_progress(host.id).size() <
-             state_.settings.max_results_per_host) {
+  while (out.size() < wish.want && state_.feeder.in_progress(host.id).size() <
+                                       state_.settings.max_results_per_host) {
     std::optional<Assignment> sent;
     if (Result* result = unsent_for(host, wish)) {
       sent = send(*state_.feeder.find(result->workunit), *result, host);
@@ -181,8 +175,7 @@ void Scheduler::pick(Host& host, const WorkWish& wish,
   }
 }
 
-Result* Scheduler::unsent_for(const Host& host,
-                              const WorkWish& wish) {
+Result* Scheduler::unsent_for(const Host& host, const WorkWish& wish) {
   const Reservations& reservations = state_.reservations;
   auto suits_host = [&](const LiveUnit& live, ResultId result) {
     return Eligibility(state_, live).may(host, taker_of(live, result));
@@ -228,10 +221,9 @@ bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
   return !computes_still;
 }
 
-LiveUnit* Scheduler::make_unit(const Host& host,
-                               const WorkWish& wish) {
-  LiveUnit* live = maker_.make({host.id, wish.speed_flops,
-                                state_.is_anchor(host.id), wish.shards});
+LiveUnit* Scheduler::make_unit(const Host& host, const WorkWish& wish) {
+  LiveUnit* live = maker_.make(
+      {host.id, wish.speed_flops, state_.is_anchor(host.id), wish.shards});
   if (live != nullptr) {
     log_debug("unit made", {{"unit", live->unit.id},
                             {"version", live->unit.base_version},

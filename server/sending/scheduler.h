@@ -7,7 +7,6 @@
 #include <set>
 #include <vector>
 
-#include "protocol/native/messages.h"
 #include "server/objects/object_sizes.h"
 #include "server/sending/eligibility.h"
 #include "server/sending/unit_maker.h"
@@ -26,16 +25,13 @@ class Scheduler {
   // Renews the leases of what the host holds, tells it what to drop, and sends
   // it work. With nothing to send, the answer waits up to wish.wait for
   // work. A result that the host should hold and does not name is sent again.
-  // send is called once, after the commit. 
-  void request_work(HostId host, const WorkWish& wish,
-                    Send send);
+  // send is called once, after the commit.
+  void request_work(HostId host, const WorkWish& wish, Send send);
   // For a host that has just asked and has another kind of device: only sends
   // work. What it should hold was looked at then.
-  void request_more_work(HostId host, const WorkWish& wish,
-                         Send send);
+  void request_more_work(HostId host, const WorkWish& wish, Send send);
   // Renews leases and tells what to drop, as above, without work.
-  void heartbeat(HostId host, const WorkWish& wish,
-                 Send send);
+  void heartbeat(HostId host, const WorkWish& wish, Send send);
 
   // One unit for a house worker, or nullopt: a tie to break first, then, when
   // no volunteer is active or the run is at its end, whatever is unsent or can
@@ -66,10 +62,8 @@ class Scheduler {
   void close();
 
  private:
-  void renew(const Host& host, const WorkWish& wish,
-             WorkAnswer& answer);
-  void pick(Host& host, const WorkWish& wish,
-            std::vector<Assignment>& out);
+  void renew(const Host& host, const WorkWish& wish, WorkAnswer& answer);
+  void pick(Host& host, const WorkWish& wish, std::vector<Assignment>& out);
   Seconds most_time(const LiveUnit& live, Seconds lease) const;
   void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
   void resend_lost(const Host& host, const WorkWish& wish,

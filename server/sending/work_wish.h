@@ -14,10 +14,10 @@
 namespace quorate {
 
 struct WorkWish {
-  std::uint32_t want = 0;  // results that the host would take now
-  Seconds wait{0};         // for an answer, if there is nothing yet
-  std::string device;      // that will compute them
-  double speed_flops = 0;  // of the device; 0: unknown
+  std::uint32_t want = 0;         // results that the host would take now
+  Seconds wait{0};                // for an answer, if there is nothing yet
+  std::string device;             // that will compute them
+  double speed_flops = 0;         // of the device; 0: unknown
   std::vector<ResultId> holding;  // every result that the host has
   // Shards that the host has, the last used first: a hint, for which units to
   // make.

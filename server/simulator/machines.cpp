@@ -199,20 +199,20 @@ WorkWish Machines::request_of(const Machine& machine) const {
 }
 
 void Machines::ask(std::uint32_t number, Seconds now,
-                   std::vector<protocol::Failure> failed) {
+                   std::optional<ResultId> given_up) {
   Machine& machine = machines_[number];
-  if (machine.is_asking && failed.empty()) return;
+  if (machine.is_asking && !given_up) return;
   machine.is_heard(now);
   ++counters_.requests;
   ++machine.question;
   machine.is_asking = true;
   WorkWish request = request_of(machine);
   request.want = machine.wanted();
-  request.failed = std::move(failed);
   if (!machine.kind->is_boinc) request.wait = kWait;
   project_.job([&] {
-    for (const protocol::Failure& failure : request.failed) {
-      project_.daemons().transitioner.on_failed(machine.host, failure);
+    if (given_up) {
+      project_.daemons().transitioner.on_failed(
+          machine.host, *given_up, "the simulated host gave it up");
     }
     project_.daemons().scheduler.request_work(
         machine.host, request,
@@ -374,7 +374,7 @@ void Machines::computed(std::uint32_t number, ResultId result, Seconds now) {
   if (machine.draws.happens(machine.kind->fails)) {
     drop(machine, result);
     start_ready(number, now);
-    return ask(number, now, {{result, "the simulated host gave it up"}});
+    return ask(number, now, result);
   }
   task->phase = Phase::uploading;
   const std::uint64_t bytes = kExchangeBytes + task->upload_bytes;

@@ -45,7 +45,7 @@ class Machines {
   void lose(std::uint32_t number, Seconds now);
   void go(std::uint32_t number, Seconds now);
   void ask(std::uint32_t number, Seconds now,
-           std::vector<protocol::Failure> failed = {});
+           std::optional<ResultId> given_up = {});
   void heartbeat(std::uint32_t number, Seconds now);
   WorkWish request_of(const Machine& machine) const;
   void take_answer(const Answered& answered, Seconds now);

@@ -20,12 +20,6 @@ ProjectKeys new_keys() {
   return {std::move(project), PrivateKey::generate(), id};
 }
 
-std::vector<protocol::Progress> progress_of(const std::vector<ResultId>& ids) {
-  std::vector<protocol::Progress> holding;
-  for (ResultId id : ids) holding.push_back({id, 0, 0});
-  return holding;
-}
-
 // As the server has it, or with QUORATE_TEST_STORE=memory that of simulations.
 std::unique_ptr<Store> store_of_test() {
   const char* kind = std::getenv("QUORATE_TEST_STORE");
@@ -216,8 +210,8 @@ void ProjectFixture::pass(Seconds time) {
   });
 }
 
-ProjectFixture::Answer ProjectFixture::ask_later(
-    const Volunteer& who, const WorkWish& request) {
+ProjectFixture::Answer ProjectFixture::ask_later(const Volunteer& who,
+                                                 const WorkWish& request) {
   auto answer = std::make_shared<std::optional<WorkAnswer>>();
   job([&] {
     daemons_->scheduler.request_work(
@@ -227,9 +221,8 @@ ProjectFixture::Answer ProjectFixture::ask_later(
   return answer;
 }
 
-WorkAnswer ProjectFixture::ask(const Volunteer& who,
-                                        std::uint32_t want,
-                                        const std::vector<ResultId>& holding) {
+WorkAnswer ProjectFixture::ask(const Volunteer& who, std::uint32_t want,
+                               const std::vector<ResultId>& holding) {
   WorkWish request;
   request.want = want;
   request.device = "reference";
@@ -278,22 +271,22 @@ bool ProjectFixture::has_house_work() {
   return has;
 }
 
-WorkAnswer ProjectFixture::heartbeat(
-    const Volunteer& who, const std::vector<ResultId>& holding) {
+WorkAnswer ProjectFixture::heartbeat(const Volunteer& who,
+                                     const std::vector<ResultId>& holding) {
   WorkWish request;
   request.holding = holding;
   std::optional<WorkAnswer> answer;
   job([&] {
-    daemons_->scheduler.heartbeat(
-        who.host, request,
-        [&](WorkAnswer reply) { answer = std::move(reply); });
+    daemons_->scheduler.heartbeat(who.host, request, [&](WorkAnswer reply) {
+      answer = std::move(reply);
+    });
   });
   return answer.value();
 }
 
 void ProjectFixture::give_up(const Volunteer& who, ResultId result,
                              const std::string& why) {
-  job([&] { daemons_->transitioner.on_failed(who.host, {result, why}); });
+  job([&] { daemons_->transitioner.on_failed(who.host, result, why); });
 }
 
 TrainingResult ProjectFixture::compute(const Assignment& assignment) {
@@ -338,11 +331,10 @@ SignedHeader ProjectFixture::upload(const Volunteer& who,
                      forgery.wrong_key ? PrivateKey::generate() : who.key);
 }
 
-protocol::ReportReply ProjectFixture::send(const Volunteer& who,
-                                           ResultId result,
-                                           const SignedHeader& header) {
+Acknowledgement ProjectFixture::send(const Volunteer& who, ResultId result,
+                                     const SignedHeader& header) {
   std::optional<OpenResult> open = state_->open_results.find(result);
-  protocol::ReportReply reply;
+  Acknowledgement reply;
   if (!open || open->host != who.host) {
     job([&] { reply = daemons_->reports.repeat(who.host, result, header); });
     return reply;
@@ -352,9 +344,9 @@ protocol::ReportReply ProjectFixture::send(const Volunteer& who,
   return reply;
 }
 
-protocol::ReportReply ProjectFixture::report(const Volunteer& who,
-                                             const Assignment& assignment,
-                                             const Forgery& forgery) {
+Acknowledgement ProjectFixture::report(const Volunteer& who,
+                                       const Assignment& assignment,
+                                       const Forgery& forgery) {
   return send(who, assignment.result, upload(who, assignment, forgery));
 }
 

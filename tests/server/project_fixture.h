@@ -85,7 +85,7 @@ class ProjectFixture {
   Answer ask_later(const Volunteer& who, const WorkWish& request);
   // Asks without waiting; holding: results that the host names.
   WorkAnswer ask(const Volunteer& who, std::uint32_t want = 1,
-                          const std::vector<ResultId>& holding = {});
+                 const std::vector<ResultId>& holding = {});
   // The same of a host that says which shards it has.
   Assignment ask_with(const Volunteer& who, const std::vector<Hash>& shards);
   // The one assignment that the host is expected to get now: the oldest replica
@@ -97,19 +97,18 @@ class ProjectFixture {
   Assignment take_as_house();
   bool has_house_work();  // takes it, if there is any
   WorkAnswer heartbeat(const Volunteer& who,
-                                const std::vector<ResultId>& holding);
+                       const std::vector<ResultId>& holding);
   void give_up(const Volunteer& who, ResultId result, const std::string& why);
 
   // Computes a unit as every honest host does.
   TrainingResult compute(const Assignment& assignment);
   SignedHeader upload(const Volunteer& who, const Assignment& assignment,
                       const Forgery& forgery = {});
-  protocol::ReportReply send(const Volunteer& who, ResultId result,
-                             const SignedHeader& header);
+  Acknowledgement send(const Volunteer& who, ResultId result,
+                       const SignedHeader& header);
   // upload() and send().
-  protocol::ReportReply report(const Volunteer& who,
-                               const Assignment& assignment,
-                               const Forgery& forgery = {});
+  Acknowledgement report(const Volunteer& who, const Assignment& assignment,
+                         const Forgery& forgery = {});
   // Asks and reports until nobody gets work any more.
   void train_to_end(const std::vector<Volunteer>& volunteers);
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/arithmetic.h"
-#include "base/error.h"
 #include "base/element_loop.h"
+#include "base/error.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 

@@ -1,8 +1,8 @@
 #include "validator/update_rules/delayed_nesterov.h"
 
 #include "base/arithmetic.h"
-#include "base/error.h"
 #include "base/element_loop.h"
+#include "base/error.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/rule_settings.h"
 

@@ -1,8 +1,8 @@
 #include "validator/update_rules/easgd.h"
 
 #include "base/arithmetic.h"
-#include "base/error.h"
 #include "base/element_loop.h"
+#include "base/error.h"
 #include "validator/update_rules/replicas.h"
 #include "validator/update_rules/rule_settings.h"
 

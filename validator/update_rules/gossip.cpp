@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
+#include "base/element_loop.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "base/element_loop.h"
 #include "validator/update_rules/one_by_one.h"
 #include "validator/update_rules/replicas.h"
 #include "validator/update_rules/rule_settings.h"

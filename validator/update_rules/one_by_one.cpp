@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
-#include "base/error.h"
 #include "base/element_loop.h"
+#include "base/error.h"
 
 namespace quorate {
 

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/arithmetic.h"
-#include "base/error.h"
 #include "base/element_loop.h"
+#include "base/error.h"
 
 namespace quorate {
 namespace {

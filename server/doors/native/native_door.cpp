@@ -76,8 +76,8 @@ Error stale_challenge() {
 }
 
 WorkWish wish_of(const protocol::WorkRequest& request) {
-  WorkWish wish{request.want, request.wait, request.device, request.speed_flops,
-                {}, request.shards};
+  WorkWish wish{request.want,        request.wait, request.device,
+                request.speed_flops, {},           request.shards};
   for (const protocol::Progress& progress : request.holding) {
     wish.holding.push_back(progress.result);
   }
@@ -87,6 +87,11 @@ WorkWish wish_of(const protocol::WorkRequest& request) {
 protocol::WorkReply reply_of(WorkAnswer answer) {
   return {std::move(answer.assignments), std::move(answer.cancel),
           std::move(answer.closed), answer.retry_after};
+}
+
+Response report_response(const Acknowledgement& answer) {
+  return json_response(200, protocol::write(protocol::ReportReply{
+                                answer.accepted, answer.reason}));
 }
 
 }  // namespace
@@ -266,9 +271,10 @@ void NativeDoor::post_heartbeat(const Request& request, Responder responder) {
   ask_scheduler(request, std::move(responder), &Scheduler::heartbeat);
 }
 
-void NativeDoor::ask_scheduler(
-    const Request& request, Responder responder,
-    void (Scheduler::*question)(HostId, const WorkWish&, Scheduler::Send)) {
+void NativeDoor::ask_scheduler(const Request& request, Responder responder,
+                               void (Scheduler::*question)(HostId,
+                                                           const WorkWish&,
+                                                           Scheduler::Send)) {
   std::optional<Session> session = session_of(request);
   if (!session) return responder.send(new_session_response());
   auto wanted = protocol::parse_work_request(request.body);
@@ -281,7 +287,8 @@ void NativeDoor::ask_scheduler(
       return shared->send(banned_response(*state_.hosts.host(session->host)));
     }
     for (const protocol::Failure& failure : wanted.failed) {
-      daemons.transitioner.on_failed(session->host, failure);
+      daemons.transitioner.on_failed(session->host, failure.result,
+                                     failure.why);
     }
     (daemons.scheduler.*question)(
         session->host, wish_of(wanted), [shared](WorkAnswer answer) {
@@ -345,9 +352,8 @@ void NativeDoor::screen_report(const Session& session, ResultId id,
   if (!open || open->host != host) {
     return answer_from_writer(
         project_, std::move(responder), [this, host, id, header] {
-          return json_response(
-              200, protocol::write(
-                       project_.daemons().reports.repeat(host, id, header)));
+          return report_response(
+              project_.daemons().reports.repeat(host, id, header));
         });
   }
   ScreenedReport report;
@@ -358,14 +364,12 @@ void NativeDoor::screen_report(const Session& session, ResultId id,
     if (error.kind() == ErrorKind::io) throw;
     return responder.send(error_response(error.kind(), error.what()));
   }
-  answer_from_writer(
-      project_, std::move(responder),
-      [this, host, id, report = std::move(report)] {
-        uploads_.forget(id);
-        return json_response(
-            200, protocol::write(
-                     project_.daemons().reports.store(host, id, report)));
-      });
+  answer_from_writer(project_, std::move(responder),
+                     [this, host, id, report = std::move(report)] {
+                       uploads_.forget(id);
+                       return report_response(
+                           project_.daemons().reports.store(host, id, report));
+                     });
 }
 
 }  // namespace quorate

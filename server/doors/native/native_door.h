@@ -28,9 +28,8 @@ class NativeDoor {
   void post_work(const Request& request, Responder responder);
   void post_heartbeat(const Request& request, Responder responder);
   void ask_scheduler(const Request& request, Responder responder,
-                     void (Scheduler::*question)(HostId,
-                                                 const protocol::WorkRequest&,
-                                                 Scheduler::Answer));
+                     void (Scheduler::*question)(HostId, const WorkWish&,
+                                                 Scheduler::Send));
   void get_object(const Request& request, Responder responder);
   void head_update(const Request& request, Responder responder);
   std::variant<std::unique_ptr<BodySink>, Response> put_update(

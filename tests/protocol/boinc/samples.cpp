@@ -140,8 +140,8 @@ SchedulerRequest sample_request() {
                         12040,    8,          6, 7.5e9,    1.2e13};
   request.coprocs[1].type = "FPGAX";
   request.coprocs[1].count = 2;
-  request.code_sign_key = {{test::filled<FixedBytes<128>>(0xc1)},
-                           {test::filled<FixedBytes<128>>(0x01)}};
+  request.code_sign_key = {{quorate::test::filled<FixedBytes<128>>(0xc1)},
+                           {quorate::test::filled<FixedBytes<128>>(0x01)}};
   request.cross_project_id = "ffeeddccbbaa99887766554433221100";
   request.clock = 1795000000.25;
   request.upload_bytes_per_second = 259731;
@@ -171,7 +171,7 @@ SchedulerRequest sample_request() {
 }
 
 SchedulerReply sample_reply() {
-  const auto signature = test::filled<RsaSignature>(0x5a);
+  const auto signature = quorate::test::filled<RsaSignature>(0x5a);
   SchedulerReply reply;
   reply.project_name = "Letters & Digits";
   reply.master_url = "https://example.org/proj/";
@@ -182,8 +182,8 @@ SchedulerReply sample_reply() {
   reply.user = {3, "Zo\xc3\xab", "Team", 12.5, 1.25, 1790000000};
   reply.host_credit = {2.5, 0.5};
   reply.hostid = 7001;
-  reply.code_sign_key = {{test::filled<FixedBytes<128>>(0xc1)},
-                         {test::filled<FixedBytes<128>>(0x01)}};
+  reply.code_sign_key = {{quorate::test::filled<FixedBytes<128>>(0xc1)},
+                         {quorate::test::filled<FixedBytes<128>>(0x01)}};
   reply.code_sign_key_signature = signature;
   reply.gui_urls = {{"Page", "What the run does", "https://example.org/"}};
   reply.acknowledged = {"r41", "r42"};
@@ -195,14 +195,14 @@ SchedulerReply sample_reply() {
   reply.apps = {{"quorate", "Training"}};
   reply.input_files = {{"worker_100",
                         {"https://example.org/proj/download/worker_100"},
-                        test::filled<Md5Hash>(0x2d),
+                        quorate::test::filled<Md5Hash>(0x2d),
                         22160,
                         true,
                         false,
                         signature},
                        {"shard-00fe",
                         {"https://example.org/a", "https://example.org/b"},
-                        test::filled<Md5Hash>(0x67),
+                        quorate::test::filled<Md5Hash>(0x67),
                         8038000,
                         false,
                         true,
@@ -222,7 +222,7 @@ SchedulerReply sample_reply() {
   reply.output_files = {{"r45_0",
                          {"https://example.org/file_upload_handler"},
                          50000000,
-                         test::filled<UploadPermission>(0x5a)}};
+                         quorate::test::filled<UploadPermission>(0x5a)}};
   reply.workunits = {{"wu9",
                       "quorate",
                       100,

@@ -42,7 +42,7 @@ TEST_CASE("a client's first request is read") {
   CHECK_FALSE(request.wants_no_work);
   CHECK(request.platforms ==
         std::vector<std::string>{"x86_64-pc-linux-gnu", "i686-pc-linux-gnu"});
-  CHECK(request.cpu == WorkWish{1, 0});
+  CHECK(request.cpu == DeviceWish{1, 0});
   CHECK(request.cpu.is_any());
   CHECK(request.coprocs.empty());
   CHECK_FALSE(request.code_sign_key);
@@ -104,7 +104,7 @@ TEST_CASE("a GPU, its wish and what is in progress are read") {
   CHECK(gpu.count == 1);
   CHECK(gpu.has_cuda);
   CHECK_FALSE(gpu.has_opencl);
-  CHECK(gpu.wish == WorkWish{180, 1});
+  CHECK(gpu.wish == DeviceWish{180, 1});
   CHECK(gpu.cuda_version == 12040);
   CHECK(gpu.compute_major == 8);
   CHECK(gpu.compute_minor == 6);

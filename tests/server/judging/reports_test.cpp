@@ -103,7 +103,7 @@ TEST_CASE("what screening refuses is stored with its reason, and re-issued") {
     Volunteer ann = project.join(), mallory = project.join();
     Assignment forged = project.take(mallory);
     Assignment honest = project.take(ann);
-    protocol::ReportReply answer = project.report(mallory, forged, row.forgery);
+    Acknowledgement answer = project.report(mallory, forged, row.forgery);
     CHECK_FALSE(answer.accepted);
     CAPTURE(answer.reason);
     CHECK(answer.reason.find(row.reason) != std::string::npos);
@@ -155,7 +155,7 @@ TEST_CASE("a report that is repeated gets the same answer and counts once") {
   SUBCASE("with another header it is refused") {
     SignedHeader other = header;
     other.bytes.back() ^= 1;
-    protocol::ReportReply reply = project.send(ann, a.result, other);
+    Acknowledgement reply = project.send(ann, a.result, other);
     CHECK_FALSE(reply.accepted);
     CHECK(reply.reason.find("closed") != std::string::npos);
   }
@@ -176,8 +176,8 @@ TEST_CASE("a rejected report that is repeated is refused for the same reason") {
   Assignment a = project.take(ann);
   SignedHeader forged = project.upload(
       ann, a, with_header([](ResultHeader& h) { h.nonce.bytes[0] ^= 1; }));
-  protocol::ReportReply first = project.send(ann, a.result, forged);
-  protocol::ReportReply second = project.send(ann, a.result, forged);
+  Acknowledgement first = project.send(ann, a.result, forged);
+  Acknowledgement second = project.send(ann, a.result, forged);
   CHECK_FALSE(second.accepted);
   CHECK(second.reason == first.reason);
   CHECK(project.host(ann).invalid == 1);
@@ -202,7 +202,7 @@ TEST_CASE("a replica's header of another assignment is worth nothing") {
   SignedHeader ann_header = project.upload(ann, a);
   project.send(ann, a.result, ann_header);
   ResultHeader copied = decode_result_header(ann_header.bytes);
-  protocol::ReportReply reply = project.report(
+  Acknowledgement reply = project.report(
       eve, e, with_header([&](ResultHeader& h) { h.proof = copied.proof; }));
   CHECK_FALSE(reply.accepted);
   CHECK(reply.reason.find("wrong proof") != std::string::npos);

@@ -96,7 +96,7 @@ TEST_CASE("what nobody reported when a round closes is cancelled") {
   for (const Assignment& one : project.ask(users[2], 16).assignments) {
     CHECK(one.result != out[2].result);
   }
-  protocol::ReportReply reply = project.report(users[2], out[2]);
+  Acknowledgement reply = project.report(users[2], out[2]);
   CHECK_FALSE(reply.accepted);
   CHECK(reply.reason.find("closed") != std::string::npos);
 }

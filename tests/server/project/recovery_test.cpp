@@ -273,7 +273,7 @@ TEST_CASE("a damaged object that hosts fail at pauses its run") {
   REQUIRE(more.size() == 3);
   auto fail = [&](const Volunteer& who, const Assignment& one) {
     project.job([&] {
-      project.daemons().transitioner.on_failed(who.host, {one.result, "bad"});
+      project.daemons().transitioner.on_failed(who.host, one.result, "bad");
       project.daemons().assimilator.pass(project.run());
     });
   };
@@ -336,8 +336,8 @@ TEST_CASE("a damaged task that hosts fail at pauses its run") {
       "CREATE TABLE kept AS SELECT * FROM sealed_tasks;"
       "UPDATE sealed_tasks SET bytes = zeroblob(length(bytes))");
   project.job([&] {
-    project.daemons().transitioner.on_failed(users[0].host,
-                                             {first.result, "bad"});
+    project.daemons().transitioner.on_failed(users[0].host, first.result,
+                                             "bad");
     project.daemons().assimilator.pass(project.run());
   });
   CHECK(project.run().run.state == RunState::paused);

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "protocol/boinc/project_config.h"
-#include "server/doors/boinc/accounts/urls.h"
 #include "server/doors/boinc/accounts/embedded.h"
+#include "server/doors/boinc/accounts/urls.h"
 
 namespace quorate::boinc {
 namespace {

@@ -115,7 +115,7 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
   std::optional<OpenResult> open = state_.open_results.find(reported.id);
   if (!open || open->host != host.id) return;
   if (!reported.failure.empty()) {
-    daemons_.transitioner.on_failed(host.id, {reported.id, reported.failure});
+    daemons_.transitioner.on_failed(host.id, reported.id, reported.failure);
     forget_later(reported.id);
     return;
   }

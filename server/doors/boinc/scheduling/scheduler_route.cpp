@@ -272,8 +272,7 @@ void SchedulerRoute::send_work(const RpcPtr& rpc) {
   // Leases are renewed whether there is work or not.
   rpc->unanswered = 1 + rpc->shipments.size();
   project_.daemons().scheduler.heartbeat(
-      rpc->host, question_of(*rpc),
-      [this, rpc](const WorkAnswer& reply) {
+      rpc->host, question_of(*rpc), [this, rpc](const WorkAnswer& reply) {
         for (ResultId id : reply.cancel) {
           rpc->reply.aborted.push_back(result_name(id));
         }

@@ -13,19 +13,19 @@
 namespace quorate::boinc {
 namespace {
 
-using test::RawHttp;
-using test::RawResponse;
+using quorate::test::RawHttp;
+using quorate::test::RawResponse;
 
 // A project with one result in progress, whose shard is here; its sealed task
 // is in the store, its snapshot was lost. Of app files there is "worker_1".
 class Door {
  public:
   Door()
-      : project_(test::new_project(folder_ / "project"),
-                 test::without_house_workers(), Roles{},
+      : project_(quorate::test::new_project(folder_ / "project"),
+                 quorate::test::without_house_workers(), Roles{},
                  [](const std::string&) {}) {
     ProjectState& state = project_.state();
-    TrainingTask task = test::sample_task();
+    TrainingTask task = quorate::test::sample_task();
     task.shard = state.objects.put(as_bytes("the samples"));
     const Bytes sealed(300, 9);
     OpenResult result;
@@ -71,7 +71,7 @@ class Door {
   static void store(ProjectState& state, const Bytes& sealed) {
     Run run;
     run.name = "r";
-    run.model = test::sample_model();
+    run.model = quorate::test::sample_model();
     run.key = state.store.insert_run(run, RunCursor{});
     Workunit unit;
     unit.run = run.key;
@@ -83,7 +83,7 @@ class Door {
     state.store.insert_sealed_tasks({&task, 1});
   }
 
-  test::TemporaryFolder folder_;
+  quorate::test::TemporaryFolder folder_;
   Project project_;
   Hash unit_, snapshot_, shard_;
   HttpServer http_{{}};

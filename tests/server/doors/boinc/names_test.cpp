@@ -8,7 +8,7 @@
 namespace quorate::boinc {
 namespace {
 
-const auto kKey = test::filled<UploadKey>('k');
+const auto kKey = quorate::test::filled<UploadKey>('k');
 
 }  // namespace
 
@@ -21,7 +21,7 @@ TEST_CASE("names say which result and which object they are of") {
     CHECK(output_of(kKey, name) == output);
     CHECK(is_file_name(name));
   }
-  const Hash hash = test::filled<Hash>(0xab);
+  const Hash hash = quorate::test::filled<Hash>(0xab);
   for (ObjectKind kind :
        {ObjectKind::workunit, ObjectKind::snapshot, ObjectKind::shard}) {
     CHECK(object_of(object_name(kind, hash)) == hash);
@@ -56,7 +56,7 @@ TEST_CASE("who was not sent a result cannot make its files' names") {
   const std::string update = "r1_update_16e651b8315d93ef";
   CHECK(output_name(kKey, {1, OutputKind::header}) == header);
   CHECK(output_name(kKey, {1, OutputKind::update}) == update);
-  CHECK_FALSE(output_of(test::filled<UploadKey>('l'), header));
+  CHECK_FALSE(output_of(quorate::test::filled<UploadKey>('l'), header));
   const std::string code = header.substr(header.rfind('_'));
   for (const std::string& name : {std::string(),
                                   code,
@@ -84,7 +84,7 @@ TEST_CASE("who was not sent a result cannot make its files' names") {
 }
 
 TEST_CASE("an object has one name of each kind only") {
-  const std::string hex = test::filled<Hash>(0xab).hex();
+  const std::string hex = quorate::test::filled<Hash>(0xab).hex();
   std::string capitals = hex;
   capitals[3] = 'B';
   for (const std::string& name :

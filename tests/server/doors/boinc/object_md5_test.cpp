@@ -14,7 +14,7 @@ namespace {
 struct Place {
   Hash put(const std::string& text) { return objects.put(as_bytes(text)); }
 
-  test::TemporaryFolder folder;
+  quorate::test::TemporaryFolder folder;
   ObjectStore objects{folder / "objects", folder / "tmp"};
 };
 

@@ -10,7 +10,7 @@
 namespace quorate::boinc {
 
 TEST_CASE("the key of a project is made once, for its owner only") {
-  test::TemporaryFolder folder;
+  quorate::test::TemporaryFolder folder;
   ProjectFolder project{folder / "project"};
   create_project(project, "Test", "");
   const fs::path path = project.boinc_upload_key();
@@ -26,7 +26,7 @@ TEST_CASE("the key of a project is made once, for its owner only") {
 }
 
 TEST_CASE("a key that others may read, or that is none, is refused") {
-  test::TemporaryFolder folder;
+  quorate::test::TemporaryFolder folder;
   const fs::path path = folder / "key";
   write_file_durably(path, as_bytes(std::string(64, 'a')), 0644);
   CHECK_THROWS_AS(open_upload_key(path), Error);
