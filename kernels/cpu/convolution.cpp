@@ -222,29 +222,35 @@ void Convolver::place_class(const Sweep& sweep, const Bands& bands,
   }
 }
 
-void Convolver::multiply_band(const Sweep& sweep, const Band& band,
-                              std::size_t group, unsigned thread) {
+// The lines that a band reads, of one group's channels: where they are, or a
+// padded copy.
+const float* Convolver::lines_of(const Sweep& sweep, const Band& band,
+                                 std::size_t group, unsigned thread) {
   const float* image = sweep.from + band.first_image * sweep.from_image();
   std::size_t first_line = band.first_row * sweep.rows.step;
-  const float* r = nullptr;
   if (sweep.is_in_place()) {
-    r = image +
-        (first_line - static_cast<std::size_t>(sweep.rows.before)) *
-            sweep.line() -
-        sweep.cols.before * static_cast<std::ptrdiff_t>(sweep.from_channels);
-  } else {
-    std::size_t lines = sweep.rows.extent(band.rows);
-    float* to = threads_[thread].lines.of(band.images * lines * sweep.line());
-    r = to;
-    for (std::size_t i = 0; i < band.images; ++i) {
-      copy_padded(sweep.rows, sweep.cols, image,
-                  sweep.groups * sweep.from_channels,
-                  {group * sweep.from_channels, sweep.from_channels},
-                  first_line, lines, to);
-      image += sweep.from_image();
-      to += lines * sweep.line();
-    }
+    return image +
+           (first_line - static_cast<std::size_t>(sweep.rows.before)) *
+               sweep.line() -
+           sweep.cols.before * static_cast<std::ptrdiff_t>(sweep.from_channels);
   }
+  std::size_t lines = sweep.rows.extent(band.rows);
+  float* copy = threads_[thread].lines.of(band.images * lines * sweep.line());
+  float* to = copy;
+  for (std::size_t i = 0; i < band.images; ++i) {
+    copy_padded(sweep.rows, sweep.cols, image,
+                sweep.groups * sweep.from_channels,
+                {group * sweep.from_channels, sweep.from_channels}, first_line,
+                lines, to);
+    image += sweep.from_image();
+    to += lines * sweep.line();
+  }
+  return copy;
+}
+
+void Convolver::multiply_band(const Sweep& sweep, const Band& band,
+                              std::size_t group, unsigned thread) {
+  const float* r = lines_of(sweep, band, group, thread);
   // The table begins with row 0; here it stands for the band's first.
   std::ptrdiff_t to =
       static_cast<std::ptrdiff_t>(band.first_image * sweep.to_image() +

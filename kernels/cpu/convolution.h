@@ -55,6 +55,8 @@ class Convolver {
   void place_windows(const Sweep& sweep, const Bands& bands);
   void place_class(const Sweep& sweep, const Bands& bands,
                    const WindowRange& rows, const WindowRange& cols);
+  const float* lines_of(const Sweep& sweep, const Band& band, std::size_t group,
+                        unsigned thread);
   void multiply_band(const Sweep& sweep, const Band& band, std::size_t group,
                      unsigned thread);
 

@@ -239,24 +239,14 @@ void add_removing(CLI::App& command, GlobalOptions& global) {
   removing->callback([name, &global] { remove(global, *name); });
 }
 
-}  // namespace
+// Added with `dataset add`.
+struct Addition {
+  SourceSpec spec;
+  DatasetOptions dataset;
+};
 
-void add_dataset(CLI::App& app, GlobalOptions& global) {
-  struct Options {
-    SourceSpec spec;
-    DatasetOptions dataset;
-  };
-  auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("dataset", "Data sets");
-  command->require_subcommand(1);
-
-  CLI::App* adding = command->add_subcommand(
-      "add", "Cut a data set into shards and store them");
-  adding
-      ->add_option("NAME", options->dataset.name,
-                   "Name of the data set; \"glyphs\" without a path is the "
-                   "built-in one")
-      ->required();
+// Where the samples come from, and how they are read.
+void add_source_options(CLI::App* adding, std::shared_ptr<Addition> options) {
   adding->add_option("PATH", options->spec.paths,
                      "A folder with data files (plain or .gz), the files "
                      "themselves, or the word glyphs");
@@ -278,6 +268,18 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
                    "CSV: the value that is white: 0 to this become 0 to 255 "
                    "(the largest there is, if that is below 128, else 255)")
       ->check(CLI::Range(1, 255));
+}
+
+void add_addition(CLI::App& command, GlobalOptions& global) {
+  auto options = std::make_shared<Addition>();
+  CLI::App* adding = command.add_subcommand(
+      "add", "Cut a data set into shards and store them");
+  adding
+      ->add_option("NAME", options->dataset.name,
+                   "Name of the data set; \"glyphs\" without a path is the "
+                   "built-in one")
+      ->required();
+  add_source_options(adding, options);
   adding
       ->add_option("--seed", options->dataset.seed,
                    "Of the shuffle; a text keeps its order")
@@ -315,7 +317,14 @@ void add_dataset(CLI::App& app, GlobalOptions& global) {
     }
     add(global, options->spec, options->dataset);
   });
+}
 
+}  // namespace
+
+void add_dataset(CLI::App& app, GlobalOptions& global) {
+  CLI::App* command = app.add_subcommand("dataset", "Data sets");
+  command->require_subcommand(1);
+  add_addition(*command, global);
   add_removing(*command, global);
   CLI::App* listing =
       command->add_subcommand("list", "The project's data sets");

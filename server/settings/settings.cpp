@@ -141,8 +141,9 @@ Entry days(std::string name, double ServerSettings::*member,
           fmt::format("a number of days from 0 to {}", kMost)};
 }
 
-std::vector<Entry> entries() {
-  using S = ServerSettings;
+using S = ServerSettings;
+
+std::vector<Entry> entries_of_serving() {
   return {
       checked(text("name", &S::name, "What volunteers see."), &S::name,
               is_project_name, kProjectName),
@@ -174,6 +175,11 @@ std::vector<Entry> entries() {
              "The same for new hosts."),
       number("max_hosts_per_account", &S::max_hosts_per_account, 1, 1000000,
              "Hosts of one account."),
+  };
+}
+
+std::vector<Entry> entries_of_units() {
+  return {
       seconds("lease", &S::lease, 1, 86400,
               "How long a host may be silent before its results go to others."),
       seconds("heartbeat", &S::heartbeat, 0.2, 3600,
@@ -200,6 +206,11 @@ std::vector<Entry> entries() {
           "Days after its end for which a run's recorded updates stay. Without "
           "them only `audit` and `replay --recompute` can check the run, by "
           "computing it."),
+  };
+}
+
+std::vector<Entry> entries_of_trust() {
+  return {
       number("trust_proven_after", &S::trust_proven_after, 0, 1000000,
              "Units of a host that somebody trusted must have computed too "
              "before the host is proven: from then on its word is enough; 0: "
@@ -231,6 +242,15 @@ std::vector<Entry> entries() {
              "Versions from one evaluation to the next, at the least; "
              "evaluate_every must have passed as well."),
   };
+}
+
+// In the order in which a new settings file has them.
+std::vector<Entry> entries() {
+  std::vector<Entry> all = entries_of_serving();
+  for (auto more : {entries_of_units(), entries_of_trust()}) {
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  return all;
 }
 
 [[noreturn]] void refuse(const std::string& place, const toml::node& node,

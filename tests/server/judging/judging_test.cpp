@@ -37,6 +37,7 @@ TEST_CASE("a side that is enough for a quorum does not decide a dispute") {
   ProjectFixture project(trusting(1, 0));
   Volunteer ann = project.join(), eve = project.join();
   become_proven(project, ann);
+  become_proven(project, eve);
   Assignment anns = project.take(ann);
   // Proven on another device than this: a partner is wanted.
   project.state().trust.reset(ann.host);
@@ -44,7 +45,6 @@ TEST_CASE("a side that is enough for a quorum does not decide a dispute") {
     Consequences(project.state())
         .pardon(*project.state().hosts.host(ann.host), "for this test");
   });
-  become_proven(project, eve);
   project.report(ann, anns, on_device("another"));
   REQUIRE(project.unit_of(anns.result).state == WorkunitState::open);
   Assignment hers = project.take(eve);

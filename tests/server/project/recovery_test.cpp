@@ -447,10 +447,8 @@ TEST_CASE("reports that waited for a verdict get it after a restart") {
   project.report(bob, b);
   project.reopen();
   CHECK(project.unit_of(a.result).state == WorkunitState::open);
-  project.job([&] {
-    project.daemons().transitioner.look_at_all();
-    project.daemons().assimilator.pass_all();
-  });
+  project.job([&] { project.daemons().transitioner.look_at_all(); });
+  project.job([&] { project.daemons().assimilator.pass_all(); });
   CHECK(project.unit_of(a.result).state == WorkunitState::assimilated);
   check_ledger(project);
 }

@@ -8,8 +8,8 @@
 namespace quorate {
 namespace {
 
-constexpr UserId kAnn = 1;
-constexpr UserId kBob = 2;
+constexpr UserId kAnn = 11;  // not the house (1)
+constexpr UserId kBob = 12;
 
 Hash claim(std::uint8_t name) {
   Hash hash;
