@@ -33,10 +33,13 @@ endif()
 # The presets for whole builds compile a target's sources in batches: headers are
 # read once a batch (the preset debug compiles each alone).
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 10)
-if(CMAKE_UNITY_BUILD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # g++ takes the sources of a batch for headers, whose anonymous namespaces it
-  # warns of.
-  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+if(CMAKE_UNITY_BUILD)
+  # g++ takes the sources of a batch for headers, and warns of their anonymous
+  # namespaces; clang warns of a local name that another source of the batch has
+  # too (g++ watches over real shadows).
+  add_compile_options(
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>
+    $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-shadow>)
 endif()
 
 # quorate_alone(FILE ...): sources of this folder that stay out of batches, since

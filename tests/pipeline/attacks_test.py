@@ -55,6 +55,8 @@ def test_structural(stage):
     verdict = train(stage, ",".join(STRUCTURAL), 8, len(STRUCTURAL))
     expect(verdict.assimilated == 0,
            f"{verdict.assimilated} false updates got in: {verdict}")
+    expect(0 < verdict.witness_bytes < 8192,
+           f"a witness sent {verdict.witness_bytes} bytes")
     return (f"{verdict.units} units, {verdict.falsified} attacks by "
             f"{verdict.attackers} hosts, each in its way, none got in")
 
@@ -64,7 +66,8 @@ def test_colluders(stage):
     expect(verdict.assimilated == 0 and
            verdict.found == verdict.attackers,
            f"five new hosts that agree: {verdict}")
-    expect(0 < verdict.witness_bytes < 8192,
+    # Whether anybody is a witness here is chance: see test_structural.
+    expect(verdict.witness_bytes < 8192,
            f"a witness sent {verdict.witness_bytes} bytes")
     return (f"{verdict.units} units, {verdict.falsified} false results that "
             f"agree, none got in, all {verdict.found} hosts were found")

@@ -10,7 +10,7 @@ import time
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DASHBOARD = os.path.join(HERE, "..", "..", "..", "server", "dashboard")
+DASHBOARD = os.path.join(HERE, *[".."] * 4, "server", "page", "dashboard")
 CHART_JS = "/usr/share/javascript/chart.js/chart.min.js"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; "
