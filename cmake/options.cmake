@@ -69,12 +69,18 @@ function(quorate_room name folder)
                   PRIVATE ${arg_PRIVATE})
 endfunction()
 
-# quorate_test(NAME SOURCES ... [USES ...] [PRIVATE ...]): one doctest program.
+# quorate_test(NAME [COST SECONDS] SOURCES ... [USES ...] [PRIVATE ...]): one
+# doctest program. Those that take longest say so, and start first: none of them
+# is then the last one, that the others' processors wait for. `packaging/test.sh
+# --quick` leaves out tests with the label slow, which repeat what others say.
 function(quorate_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "COST" "SOURCES;USES;PRIVATE" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_USES} ${arg_PRIVATE}
                         quorate_test_main doctest::doctest)
   quorate_precompiled(${name} test)
   add_test(NAME ${name} COMMAND ${name})
+  if(arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
 endfunction()

@@ -1,12 +1,17 @@
 #!/usr/bin/env bash
-# Installs what the tests need, builds with both compilers, runs every test and
-# ends with a line "N passed, N failed". Exit code 0 only if none failed.
-#   g++, optimised             build/release      every test, also end to end,
-#                                                 and with broken arithmetic
-#   clang, address + undefined build/asan-clang   every test of ctest
-# --long adds thread sanitizer and the fuzz targets, and lets the end-to-end
-# scripts take hours (QUORATE_LONG=1).
-# Usage: packaging/test.sh [--long]     QUORATE_DATA: folder with data sets
+# Installs what the tests need, builds, runs the tests and ends with a line
+# "N passed, N failed". Exit code 0 only if none failed.
+#   (plain)   build/release (g++, optimised): every test of ctest and the
+#             end-to-end scripts; build/asan-clang (address + undefined): every
+#             test of ctest. What CI runs.
+#   --quick   build/release alone: ctest without the tests that take longest,
+#             and the end-to-end scripts that tell most. Before every commit.
+#   --long    also broken arithmetic, thread sanitizer, the fuzz targets, and
+#             scripts that measure; end-to-end scripts may take hours
+#             (QUORATE_LONG=1). Before a release.
+# docs/testing.md says what runs where, and why.
+# Usage: packaging/test.sh [--quick | --long]
+# QUORATE_DATA: folder with data sets; tests that need one are skipped without.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 
@@ -54,33 +59,46 @@ build() { # FOLDER CMAKE-ARGUMENT...
   cmake -B "$folder" "$@" >/dev/null && ninja -C "$folder" --quiet
 }
 
+build_step() { # FOLDER CMAKE-ARGUMENT...
+  if ! build "$@"; then
+    record "build $1" 1
+    return 1
+  fi
+}
+
+# A folder of tests makes and removes thousands of files: in memory, where there
+# is some. (Nothing that survives a power cut is tested by cutting the power.)
+in_memory() { # COMMAND...
+  local folder
+  if [[ -n ${TMPDIR:-} || ! -w /dev/shm ]] ||
+    (($(df --output=avail -k /dev/shm | tail -n 1) < 4 << 20)); then
+    "$@"
+    return
+  fi
+  folder=$(mktemp -d /dev/shm/quorate-XXXXXX)
+  TMPDIR=$folder "$@"
+  rm -rf "$folder"
+}
+
 # Every test of a build folder. Counts single test cases where a program
 # reports them.
-run_ctest() { # FOLDER
-  local report=$1/report.xml counts
+run_ctest() { # FOLDER CTEST-ARGUMENT...
+  local folder=$1 report=$1/report.xml counts
+  shift
+  heading "tests of $folder"
   rm -f "$report"
-  ctest --test-dir "$1" --output-on-failure --output-junit "$PWD/$report" \
-    --test-output-size-passed 1000000 --parallel "$(nproc)" \
-    --timeout 600 --quiet
+  in_memory ctest --test-dir "$folder" --output-on-failure \
+    --output-junit "$PWD/$report" --test-output-size-passed 1000000 \
+    --parallel "$(nproc)" --timeout 600 --quiet "$@"
   if ! counts=$(python3 packaging/count_tests.py "$report"); then
-    record "ctest in $1" 1
+    record "ctest in $folder" 1
     return
   fi
   local ok bad
   { read -r ok bad; cat; } <<<"$counts"
   passed=$((passed + ok))
   failed=$((failed + bad))
-  ((bad == 0)) || failures+=("ctest in $1")
-}
-
-build_and_test() { # FOLDER CMAKE-ARGUMENT...
-  heading "build $1"
-  if ! build "$@"; then
-    record "build $1" 1
-    return 1
-  fi
-  heading "tests of $1"
-  run_ctest "$1"
+  ((bad == 0)) || failures+=("ctest in $folder")
 }
 
 check_format() {
@@ -89,32 +107,46 @@ check_format() {
     echo "format: every file as .clang-format wants it"
 }
 
-# The scripts, those that take a minute or more first: none of them is then the
-# last one that the others' processors wait for.
-end_to_end_scripts() {
-  local slow=(update_rules hard_faults boinc boinc_swarm fashion_rules locality
-    falsifiers revocation audit fault_campaign stock_boinc trust)
-  printf 'tests/pipeline/%s_test.py\n' "${slow[@]}"
-  printf '%s\n' tests/pipeline/*_test.py
+# Those that tell most in a minute: what a newcomer types, one run from its start
+# to its audit, hosts and servers that die, devices, clients of BOINC.
+quick_scripts=(audit backup boinc_apps clean_stop commands cut_connections
+  devices install newcomer peers refusals same_bits simulator snapshots tls)
+# Those that measure, and take minutes.
+long_scripts=(boinc_idle)
+# Those that take a minute or more come first: none of them is then the last
+# one, that the others' processors wait for.
+slow_scripts=(update_rules boinc hard_faults locality boinc_swarm codecs
+  revocation falsifiers trust stock_boinc fashion_rules networks)
+
+# The scripts of these names, or all but these.
+scripts() { # only | without, NAME...
+  local how=$1 script name
+  shift
+  find tests/pipeline -name '*_test.py' | sort | while read -r script; do
+    name=$(basename "$script" _test.py)
+    if [[ " $* " == *" $name "* ]]; then
+      [[ $how == without ]] || echo "$script"
+    else
+      [[ $how == only ]] || echo "$script"
+    fi
+  done
 }
 
 # As many at once as there are processors: they wait a good deal.
-run_end_to_end() {
+run_scripts() { # SCRIPT...
   local folder script name
-  heading "tests/pipeline"
   folder=$(mktemp -d)
-  export -f show_run end_to_end_one
-  end_to_end_scripts | awk '!seen[$0]++' |
-    xargs -P "$(nproc)" -I '{}' \
-      bash -c 'end_to_end_one "$@"' - '{}' "$folder"
-  for script in tests/pipeline/*_test.py; do
+  export -f show_run run_script
+  printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' \
+    bash -c 'run_script "$@"' - '{}' "$folder"
+  for script in "$@"; do
     name=$(basename "$script")
     record "$script" "$(cat "$folder/$name.code" 2>/dev/null || echo 1)"
   done
   rm -rf "$folder"
 }
 
-end_to_end_one() { # SCRIPT FOLDER
+run_script() { # SCRIPT FOLDER
   local name
   name=$(basename "$1")
   # Debian's own interpreter: python3-numpy serves that one.
@@ -123,43 +155,79 @@ end_to_end_one() { # SCRIPT FOLDER
   cat "$2/$name.text" # in one piece
 }
 
-run_mutations() {
-  local script=tests/kernels/mutations_test.py
-  heading "$script"
-  run_one "$script" /usr/bin/python3 "$script" --build build/release
+use_release() {
+  export QUORATE_BIN=$PWD/build/release/bin
+}
+
+quick() {
+  heading "build build/release"
+  build_step build/release "${release[@]}" || return
+  use_release
+  run_ctest build/release --label-exclude slow
+  heading "tests/pipeline, those that tell most"
+  mapfile -t chosen < <(scripts only "${quick_scripts[@]}")
+  run_scripts "${chosen[@]}"
+}
+
+plain() { # 1 if everything is wanted, else 0
+  local is_long=$1 chosen late=()
+  ((is_long)) || late=("${long_scripts[@]}")
+  heading "format"
+  run_one format check_format
+  heading "build build/release"
+  if ! build_step build/release "${release[@]}"; then
+    heading "build build/asan-clang"
+    build_step build/asan-clang "${asan[@]}"
+    return
+  fi
+  use_release
+  run_ctest build/release
+  # The scripts wait a good deal: compilers use that time.
+  heading "tests/pipeline, and meanwhile build build/asan-clang"
+  nice -n 19 bash -c "$(declare -f build); build \"\$@\"" - \
+    build/asan-clang "${asan[@]}" >build/asan-clang.log 2>&1 &
+  local building=$!
+  mapfile -t chosen < <(scripts only "${slow_scripts[@]}"
+    scripts without "${slow_scripts[@]}" "${late[@]}")
+  run_scripts "${chosen[@]}"
+  heading "build build/asan-clang: the rest"
+  if wait "$building"; then
+    run_ctest build/asan-clang
+  else
+    tail -n 60 build/asan-clang.log
+    record "build build/asan-clang" 1
+  fi
+}
+
+long() {
+  export QUORATE_LONG=1
+  plain 1
+  heading "tests/kernels/mutations_test.py"
+  run_one tests/kernels/mutations_test.py \
+    /usr/bin/python3 tests/kernels/mutations_test.py --build build/release
+  # g++ warns of the fences in Boost.Asio.
+  heading "build build/tsan"
+  build_step build/tsan "${tsan[@]}" && run_ctest build/tsan
+  heading "fuzz targets, 10 minutes each"
+  run_one "packaging/fuzz.sh" packaging/fuzz.sh
 }
 
 main() {
-  local is_long=0
-  case "${1:-}" in
-    '') ;;
-    --long) is_long=1 ;;
-    *)
-      echo "usage: packaging/test.sh [--long]" >&2
-      exit 2
-      ;;
-  esac
+  local gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
+  local clang=(-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
+  local release=(--preset release "${gcc[@]}")
+  local asan=(--preset asan "${clang[@]}") tsan=(--preset tsan "${clang[@]}")
+  if (($# > 1)) || [[ ! ${1:-} =~ ^(--quick|--long)?$ ]]; then
+    echo "usage: packaging/test.sh [--quick | --long]" >&2
+    exit 2
+  fi
   heading "packages"
   packaging/setup.sh --tests || exit 1
-
-  local clang=(-DCMAKE_C_COMPILER=clang-14 -DCMAKE_CXX_COMPILER=clang++-14)
-  local gcc=(-DCMAKE_C_COMPILER=gcc -DCMAKE_CXX_COMPILER=g++)
-  heading "format"
-  run_one format check_format
-  if build_and_test build/release --preset release "${gcc[@]}"; then
-    export QUORATE_BIN=$PWD/build/release/bin
-    ((is_long == 0)) || export QUORATE_LONG=1
-    run_mutations
-    run_end_to_end
-  fi
-  build_and_test build/asan-clang --preset asan "${clang[@]}"
-  if ((is_long)); then
-    # g++ warns of the fences in Boost.Asio.
-    build_and_test build/tsan --preset tsan "${clang[@]}"
-    heading "fuzz targets, 10 minutes each"
-    run_one "packaging/fuzz.sh" packaging/fuzz.sh
-  fi
-
+  case "${1:-}" in
+    --quick) quick ;;
+    --long) long ;;
+    *) plain 0 ;;
+  esac
   heading "done"
   local name
   for name in "${failures[@]}"; do printf 'failed: %s\n' "$name"; done

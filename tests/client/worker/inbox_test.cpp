@@ -1,5 +1,9 @@
 #include "client/worker/inbox.h"
 
+#include <chrono>
+#include <future>
+#include <memory>
+
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -98,7 +102,11 @@ TEST_CASE("input without lines ends instead of filling memory") {
 
 TEST_CASE("an inbox can go while its input is open") {
   Sender sender;
-  Inbox inbox(sender.fd());
+  auto inbox = std::make_unique<Inbox>(sender.fd());
+  std::future<void> gone =
+      std::async(std::launch::async, [&] { inbox.reset(); });
+  CHECK(gone.wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+  sender.close();  // what hangs ends at the end of its input
 }
 
 }  // namespace quorate::worker
