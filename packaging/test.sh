@@ -182,9 +182,10 @@ plain() { # 1 if everything is wanted, else 0
   fi
   use_release
   run_ctest build/release
-  # The scripts wait a good deal: compilers use that time.
+  # The scripts wait a good deal: compilers use that time, and no other (workers
+  # of volunteers have the lowest priority of the usual kind themselves).
   heading "tests/pipeline, and meanwhile build build/asan-clang"
-  nice -n 19 bash -c "$(declare -f build); build \"\$@\"" - \
+  chrt --idle 0 bash -c "$(declare -f build); build \"\$@\"" - \
     build/asan-clang "${asan[@]}" >build/asan-clang.log 2>&1 &
   local building=$!
   mapfile -t chosen < <(scripts only "${slow_scripts[@]}"

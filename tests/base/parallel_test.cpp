@@ -12,7 +12,7 @@
 namespace quorate {
 namespace {
 
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kMeetingTime{20};
 
 TEST_CASE("every turn is taken once") {
   for (const std::size_t count : {0U, 1U, 2U, 1000U}) {
@@ -27,7 +27,7 @@ TEST_CASE("every turn is taken once") {
 TEST_CASE("turns run at the same time") {
   // Each waits for the other two, but not for ever.
   std::latch all(3);
-  const auto patience = std::chrono::steady_clock::now() + kPatience;
+  const auto patience = std::chrono::steady_clock::now() + kMeetingTime;
   std::atomic<int> met = 0;
   parallel_for(3, 3, [&](std::size_t) {
     all.count_down();
