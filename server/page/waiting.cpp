@@ -11,9 +11,11 @@
 namespace quorate {
 namespace {
 
+// Of hosts that could be sent work: a banned one may still ask.
 std::set<UserId> active_users(const ProjectState& state) {
   std::set<UserId> users;
   for (HostId id : state.active_hosts()) {
+    if (state.is_banned(id)) continue;
     users.insert(state.hosts.hosts().at(id).user_id);
   }
   return users;

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "server/judging/consequences.h"
 #include "server/page/status.h"
 #include "tests/server/judging/trust_scene.h"
 #include "tests/server/project_fixture.h"
@@ -107,6 +108,12 @@ TEST_CASE("one user alone leaves the quorum's other results") {
   Volunteer bob = project.join();
   project.heartbeat(bob, {});
   CHECK(waits(project).empty());
+  // One who is banned is nobody.
+  project.job([&] {
+    Consequences consequences(project.state());
+    consequences.ban(*project.state().hosts.host(bob.host), "for this test");
+  });
+  CHECK(waits(project).find("there is 1") != std::string::npos);
   project.pass(Seconds(60));
   CHECK(waits(project).find("no volunteer is there for") != std::string::npos);
   project.run().run.state = RunState::paused;
