@@ -1,7 +1,12 @@
 // Quotient and root by integer operations alone, for devices whose own are not
-// correctly rounded (an OpenCL device may say so): digit by digit, the
-// remainder as the sticky bit. Written in the primitives of
-// kernels/primitives.h; C++ compiles it for the tests.
+// correctly rounded (an OpenCL device may say so, and is then built with
+// Q_INTEGER_DIVISION): digit by digit, the remainder as the sticky bit
+// (docs/numerics.md, section 9). They give the IEEE result for every input,
+// subnormal, infinite and NaN ones included.
+//
+// Slow, some hundred operations each; no inner loop divides. Written in the
+// primitives of kernels/primitives.h; C++ compiles it too, so that the tests
+// can compare it with the processor's own division.
 
 // The nearest binary32 to significand * 2^(exponent - 26), ties to even; the
 // significand in [2^26, 2^27), its lowest bit set if anything is beyond it.
@@ -17,6 +22,7 @@ Q_FUNCTION float canonical_rounded(q_word sign, q_word significand,
   const q_word up =
       (rest > half_way || (rest == half_way && (kept & 1u) != 0u)) ? 1u : 0u;
   // A carry out of the significand raises the exponent, as it must.
+  // "+ up" below may carry into the exponent: 1.11...1 rounds up to 2.0.
   const q_word base = biased >= 1 ? (q_word)(biased - 1) << 23 : 0u;
   return q_from_bits((int)(sign | (base + kept + up)));
 }
@@ -28,11 +34,13 @@ Q_FUNCTION q_word canonical_significand(q_word magnitude) {
   if (magnitude >= 0x800000u) return fraction | 0x800000u;
   return fraction << (q_leading_zeros(fraction) - 8);
 }
+// The exponent that belongs to that significand, subnormal numbers included.
 Q_FUNCTION int canonical_exponent(q_word magnitude) {
   if (magnitude >= 0x800000u) return (int)(magnitude >> 23) - 127;
   return 8 - q_leading_zeros(magnitude) - 126;
 }
 
+// a / b, rounded to nearest even. All NaN are 7fc00000.
 Q_FUNCTION float canonical_quotient(float a, float b) {
   const q_word infinity = 0x7f800000u;
   const float not_a_number = q_from_bits(0x7fc00000);
@@ -40,10 +48,13 @@ Q_FUNCTION float canonical_quotient(float a, float b) {
   const q_word ua = (q_word)q_bits(a) & 0x7fffffffu;
   const q_word ub = (q_word)q_bits(b) & 0x7fffffffu;
   if (ua > infinity || ub > infinity) return not_a_number;
+  // 0 / 0 and infinity / infinity.
   if (ua == ub && (ua == 0u || ua == infinity)) return not_a_number;
   if (ua == infinity || ub == 0u) return q_from_bits((int)(sign | infinity));
   if (ua == 0u || ub == infinity) return q_from_bits((int)sign);
 
+  // Long division of the significands: 26 digits, of which 24 are kept and two
+  // round. The dividend is at least the divisor, so the first digit is 1.
   q_word rest = canonical_significand(ua);
   const q_word divisor = canonical_significand(ub);
   int exponent = canonical_exponent(ua) - canonical_exponent(ub);
@@ -64,10 +75,13 @@ Q_FUNCTION float canonical_quotient(float a, float b) {
                            exponent);
 }
 
+// sqrt(x), rounded to nearest even; -0 stays -0. The result is never subnormal.
 Q_FUNCTION float canonical_root(float x) {
   const q_word ux = (q_word)q_bits(x);
   if ((ux & 0x7fffffffu) == 0u || ux == 0x7f800000u) return x;
   if (ux > 0x7f800000u) return q_from_bits(0x7fc00000);  // NaN or negative
+  // x = significand * 2^(exponent - 23); an odd exponent gives one factor of 2
+  // to the significand, so that half of it is whole.
   q_word significand = canonical_significand(ux);
   int exponent = canonical_exponent(ux);
   if ((exponent & 1) != 0) {

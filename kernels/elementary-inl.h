@@ -1,10 +1,12 @@
-// The functions of docs/numerics.md, sections 6 and 7, of one number: written
-// once, in the primitives that were included before (kernels/primitives.h, or
-// kernels/cpu/vector_primitives-inl.h for a vector of numbers), and compiled as
-// C++, CUDA and OpenCL C. Branch-free: whatever is not wanted is selected away.
-// No guard: the vector form is included once per instruction set.
+// The functions of docs/numerics.md, sections 6 and 7, of one number. They are
+// written once, in primitives that the including file defines first
+// (kernels/primitives.h, or kernels/cpu/vector/elementary-inl.h for a vector of
+// numbers), and compiled as C++, CUDA and OpenCL C. Branch-free: what is not
+// wanted is computed and selected away. No guard: the vector form is included
+// once per instruction set.
 //
-// Coefficients stand by bit pattern, highest power first.
+// Coefficients stand by bit pattern, highest power first. Changing one changes
+// the arithmetic version and every stored answer.
 
 Q_FUNCTION Q_FLOAT canonical_abs(Q_FLOAT x) {
   return q_from_bits(q_int_and(q_bits(x), q_integer(0x7fffffff)));
@@ -147,6 +149,7 @@ Q_FUNCTION Q_FLOAT canonical_relu(Q_FLOAT x) {
   return q_select(q_less_equal(x, zero), zero, x);
 }
 
+// dy where x > 0, else +0; a NaN in x gives +0.
 Q_FUNCTION Q_FLOAT canonical_relu_gradient(Q_FLOAT x, Q_FLOAT dy) {
   const Q_FLOAT zero = q_constant(0x00000000);
   return q_select(q_less(zero, x), dy, zero);
@@ -157,6 +160,7 @@ Q_FUNCTION Q_FLOAT canonical_gelu(Q_FLOAT x) {
   return q_fma(h, canonical_erf(q_mul(x, q_constant(0x3f3504f3))), h);
 }
 
+// dy times (the normal distribution up to x, plus x times its density).
 Q_FUNCTION Q_FLOAT canonical_gelu_gradient(Q_FLOAT x, Q_FLOAT dy) {
   const Q_FLOAT one_half = q_constant(0x3f000000);
   const Q_FLOAT cdf = q_fma(
@@ -178,6 +182,7 @@ Q_FUNCTION Q_FLOAT canonical_silu_gradient(Q_FLOAT x, Q_FLOAT dy) {
   return q_mul(dy, q_mul(s, q_fma(x, q_sub(one, s), one)));
 }
 
+// From x, not from tanh(x): the forward pass keeps x only.
 Q_FUNCTION Q_FLOAT canonical_tanh_gradient(Q_FLOAT x, Q_FLOAT dy) {
   const Q_FLOAT y = canonical_tanh(x);
   return q_mul(dy, q_fma(q_negate(y), y, q_constant(0x3f800000)));

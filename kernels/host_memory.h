@@ -1,4 +1,6 @@
-// Memory of backends that compute on the host, and the pointers behind views.
+// Memory of backends that compute on the host (cpu/ and reference/), and the
+// pointers behind views. Nothing here is safe for two threads at once, but
+// distinct buffers are independent.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +15,7 @@ namespace quorate {
 inline constexpr std::size_t kHostAlignment = 64;
 
 // `count` floats, aligned, uninitialised. Throws io if there is not enough.
+// Counterpart of allocate_aligned; no other memory may be given to it.
 struct AlignedDelete {
   void operator()(float* data) const;
 };
@@ -24,6 +27,8 @@ class HostBuffer {
  public:
   // Room for `count` floats, whatever they hold. Throws io if there is not
   // enough.
+  // Earlier pointers into it are invalid once it grew. What it held is lost
+  // then: this is scratch, not a vector.
   float* of(std::size_t count) {
     if (count > size_) {
       data_ = nullptr;  // first, or both would exist at once
@@ -40,6 +45,8 @@ class HostBuffer {
 
 // The same for each thread of a pool. Made for all at once: which of them will
 // need it is not known.
+// reserve() is called by the thread that starts an operation, before the pool
+// runs; then each thread takes its own by number.
 class ThreadBuffers {
  public:
   explicit ThreadBuffers(unsigned threads) : buffers_(threads) {}
@@ -55,6 +62,8 @@ class ThreadBuffers {
   std::vector<HostBuffer> buffers_;
 };
 
+// The Memory behind every tensor of a host backend. Large ones ask the system
+// for pages of 2 MiB; that is a wish and may be refused.
 class HostMemory final : public Memory {
  public:
   // All +0. Throws io if there is not enough.

@@ -1,5 +1,10 @@
 // What the operations of a device take besides arrays. Numbers are used by bit
 // pattern, as shipped. docs/numerics.md, sections 3, 4, 6 and 7.
+//
+// Plain values: a layer or the trainer fills them in from the workunit, and
+// every backend takes them as they are. Nothing here is computed on a client
+// that the project could ship instead, since a rounding would then be the
+// client's.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +16,8 @@
 namespace quorate {
 
 // Functions of one element.
+// The order is part of the interface: CPU tables (cpu/vector/kernels.h) and GPU
+// kernels (gpu/device/arguments.h) are indexed by it.
 enum class Function {
   exp,
   log,
@@ -24,11 +31,16 @@ enum class Function {
 };
 inline constexpr std::size_t kFunctionCount = 9;
 
+// Whether a matrix is stored the other way round: yes means that the rows in
+// memory are the columns of the product.
 enum class Transpose { no, yes };
+// Whether a result replaces what the array held, or is added to it.
 enum class Accumulate { no, yes };
 
 // What happens to each element of a product before it is stored, in this
 // order.
+// Done in the same pass over memory as the product: that saves a read and a
+// write of the whole result per layer.
 struct Epilogue {
   std::optional<ConstView> bias{};    // (columns): added
   std::optional<ConstView> addend{};  // of the product's shape, or it: added
@@ -71,12 +83,17 @@ struct Dropout {
   float scale = 1.0F;
 };
 
+// The step size and its terms, as in section 7. weight_decay is L2: it is part
+// of the gradient. 0 means none, and the term is left out, not multiplied by 0.
 struct SgdStep {
   float learning_rate = 0.0F;
   float momentum = 0.0F;
   float weight_decay = 0.0F;
 };
 
+// weight_decay here is decoupled (Loshchilov and Hutter 2019): it acts on the
+// weight, not on the moments. one_minus_beta1 and the corrections are shipped
+// as bit patterns, because computing them from beta1 would round on the client.
 struct AdamWStep {
   float learning_rate = 0.0F;
   float beta1 = 0.0F;

@@ -1,12 +1,23 @@
 // The primitives of docs/numerics.md, section 2, under one name in three
 // languages: C++, CUDA and OpenCL C. Each is one correctly rounded operation.
-// What is written in them (kernels/elementary-inl.h) means the same everywhere;
-// kernels/cpu/vector_primitives-inl.h has them for vectors.
+// What is written in them (kernels/elementary-inl.h, kernels/division-inl.h)
+// means the same everywhere; kernels/cpu/vector/elementary-inl.h defines the
+// same names for vectors.
+//
+// Rules for whoever writes in them: never use the operators + - * / on floats
+// directly in a text that CUDA or OpenCL compiles, because their compilers may
+// fuse a product and a sum; never call a library function; keep conditions
+// inside q_select, so that the vector form compiles too.
+//
+// This file is part of the source that OpenCL devices compile at run time, so
+// it includes no header of the standard library on that path.
 #ifndef QUORATE_KERNELS_PRIMITIVES_H_
 #define QUORATE_KERNELS_PRIMITIVES_H_
 
 #if defined(__OPENCL_VERSION__)
 
+// OpenCL C. Operators are exact here, because contraction is off and no
+// relaxing option is given (opencl/devices.h, build_options).
 #pragma OPENCL FP_CONTRACT OFF
 typedef uint q_word;
 typedef ulong q_long;
@@ -29,6 +40,7 @@ typedef ulong q_long;
 
 #elif defined(__CUDACC__)
 
+// CUDA. The _rn intrinsics cannot be fused, whatever the flags are.
 typedef unsigned int q_word;
 typedef unsigned long long q_long;
 #define Q_FUNCTION __device__ __forceinline__
@@ -49,6 +61,7 @@ typedef unsigned long long q_long;
 #include <cmath>
 #include <cstdint>
 
+// C++, with -ffp-contract=off for the whole project.
 using q_word = std::uint32_t;
 using q_long = std::uint64_t;
 #define Q_FUNCTION inline
@@ -70,11 +83,17 @@ using q_long = std::uint64_t;
 #define Q_INT int
 #define q_constant(p) q_from_bits((int)(p))
 #define q_integer(p) ((int)(p))
+// The vector form defines these again with Highway's operations. q_word is 32
+// bits and q_long 64, unsigned; q_int_add and q_int_sub wrap, as the texts
+// expect.
 #define q_negate(a) (-(a))
+// Conditions. One with a NaN does not hold; both sides of a selection may be
+// computed, so neither may have an effect.
 #define q_select(condition, a, b) ((condition) ? (a) : (b))
 #define q_less(a, b) ((a) < (b))
 #define q_less_equal(a, b) ((a) <= (b))
 #define q_equal(a, b) ((a) == (b))
+// Integers of 32 bits, for work on bit patterns.
 #define q_int_add(a, b) ((int)((q_word)(a) + (q_word)(b)))
 #define q_int_sub(a, b) ((int)((q_word)(a) - (q_word)(b)))
 #define q_int_and(a, b) ((a) & (b))

@@ -1,5 +1,11 @@
-// What the shapes of an operation's views must satisfy; used by every backend.
-// A mismatch is a bug of the caller: these abort.
+// What the shapes of an operation's views must satisfy. Every backend calls
+// these first in its operations, so that all refuse the same calls. A mismatch
+// is a bug of the caller: these abort (check), naming the rule that is broken.
+// No input from outside gets here unchecked: a model's sizes are bounded by
+// workunits/models, and its layers make the shapes.
+//
+// Each returns the sizes under names, so that no kernel indexes a Shape. Cost:
+// some comparisons, and one pass over the ids or targets where there are any.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +15,13 @@
 
 namespace quorate {
 
+// Of op(a) and op(b), that is, after transposing.
 struct MatmulSizes {
   std::size_t rows = 0;   // M
   std::size_t cols = 0;   // N
   std::size_t depth = 0;  // K
 };
+// Also aborts if both are to be transposed: no layer needs that.
 MatmulSizes matmul_sizes(const ConstView& a, Transpose transpose_a,
                          const ConstView& b, Transpose transpose_b,
                          const View& c);
@@ -25,8 +33,9 @@ struct MatrixSizes {
   std::size_t rows = 0;
   std::size_t cols = 0;
 };
+// Aborts unless the shape has two sizes; either may be 0.
 MatrixSizes matrix_sizes(const Shape& shape);
-// x (rows,cols) with one value per column.
+// x (rows,cols) with one value per column, of any shape.
 MatrixSizes column_sizes(const Shape& x, const Shape& per_column);
 // logits (rows,cols) with a target below cols per row.
 MatrixSizes target_sizes(const Shape& logits, Indices targets);
@@ -38,6 +47,7 @@ struct EmbeddingSizes {
   std::size_t rows = 0;      // ids
   std::size_t channels = 0;  // of each
 };
+// table (V,C), y (rows,C), one id below V per row.
 EmbeddingSizes embedding_sizes(const Shape& table, Indices ids, const Shape& y);
 
 // Of an array (N,H,W,C).
@@ -51,8 +61,11 @@ struct ImageSizes {
   // Elements of one image.
   std::size_t image() const { return height * width * channels; }
 };
+// Aborts unless the shape has four sizes; any of them may be 0.
 ImageSizes image_sizes(const Shape& shape);
 
+// x (N,H,W,C), w (KH,KW,C/groups,O), y (N,OH,OW,O). Used for all three passes:
+// `in` is always x's, `out` always y's.
 struct ConvolutionSizes {
   ImageSizes in;
   ImageSizes out;
@@ -75,10 +88,12 @@ struct ConvolutionSizes {
 ConvolutionSizes convolution_sizes(const Shape& x, const Shape& w,
                                    const Convolution& how, const Shape& y);
 
+// x (N,H,W,C), y (N,OH,OW,C).
 struct PoolingSizes {
   ImageSizes in;
   ImageSizes out;
 };
+// Also aborts for a window above kMaxPoolingSize or with too much padding.
 PoolingSizes pooling_sizes(const Shape& x, const Pooling& how, const Shape& y);
 
 struct AttentionSizes {
@@ -89,6 +104,7 @@ struct AttentionSizes {
 
   std::size_t channels() const { return heads * head_size; }
 };
+// qkv (B,T,3C), weights (B,heads,T,T), y (B,T,C); heads divides C.
 AttentionSizes attention_sizes(const Shape& qkv, std::size_t heads,
                                const Shape& weights, const Shape& y);
 
@@ -101,7 +117,7 @@ struct PixelSizes {
   std::size_t image() const { return pixels * channels; }
 };
 PixelSizes pixel_sizes(const Shape& x);
-// x (N,P,C) with one value per image and channel.
+// x (N,P,C) with one value per image and channel (N,C).
 PixelSizes pixel_mean_sizes(const Shape& x, const Shape& means);
 // x, y (N,P,C), statistics (N,groups), gamma and beta (C).
 PixelSizes normalization_sizes(const Shape& x, const Shape& y,
@@ -109,7 +125,8 @@ PixelSizes normalization_sizes(const Shape& x, const Shape& y,
                                const Shape& variance, const Shape& gamma,
                                const Shape& beta);
 
-// The number of elements that both have.
+// The number of elements that both have. Their shapes may differ otherwise:
+// element-wise operations see flat arrays.
 std::size_t common_count(const Shape& x, const Shape& y);
 inline std::size_t common_count(const Shape& x, const Shape& y,
                                 const Shape& z) {

@@ -1,5 +1,9 @@
 // Causal self-attention (docs/numerics.md, section 7): the heads of all
 // sequences are tasks; what one of them needs stays in a processor's cache.
+//
+// One per backend; used by the thread that calls the operation, which spreads
+// the heads over the pool. Arrays as in Backend::attention. Every product goes
+// through the CPU's matrix kernel in blocks of 64 positions.
 #pragma once
 
 #include <vector>
@@ -12,6 +16,7 @@
 
 namespace quorate {
 
+// Borrows all four; they outlive it.
 class Attention {
  public:
   // scratch: of each thread, for `multiply`.
@@ -19,7 +24,8 @@ class Attention {
             const ReductionKernels& reduction,
             const std::vector<AlignedFloats>& scratch);
 
-  // As the operations of Backend. gradient() throws io if there is no memory.
+  // As the operations of Backend. forward() needs no memory beyond the scratch.
+  // gradient() keeps T^2 floats per thread and throws io if there is no memory.
   void forward(const AttentionSizes& n, float scale, const float* qkv,
                float* weights, float* y);
   void gradient(const AttentionSizes& n, float scale, const float* qkv,

@@ -1,5 +1,9 @@
 // Operations element by element: pieces of the arrays are tasks. Sizes are
 // simple enough to be checked here.
+//
+// These operations are bound by memory. Large arrays are shared among the
+// threads in pieces of kGrain elements; small ones are done by the caller
+// alone, since waking a thread takes longer.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +15,9 @@
 
 namespace quorate {
 
-// As the operations of Backend.
+// As the operations of Backend of the same names: sizes that differ abort,
+// outputs may be inputs. Needs no memory of its own. One per backend, used by
+// its caller's thread; borrows both arguments.
 class Elements {
  public:
   Elements(Tasks& tasks, const ElementwiseKernels& kernels)
@@ -28,6 +34,7 @@ class Elements {
   void dropout(ConstView x, const Dropout& how, View y);
   void sgd(View w, ConstView g, View v, const SgdStep& step);
   void adamw(View w, ConstView g, View m, View v, const AdamWStep& step);
+  // Every piece is read, also after a NaN was found.
   bool all_finite(ConstView x);
 
  private:

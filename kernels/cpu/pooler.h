@@ -1,4 +1,5 @@
-// Pooling and means of images on all threads: images are tasks.
+// Pooling and means of images on all threads: images are tasks, so one image
+// alone uses one thread.
 #pragma once
 
 #include "kernels/cpu/tasks.h"
@@ -8,7 +9,8 @@
 
 namespace quorate {
 
-// As the operations of Backend.
+// As the operations of Backend, on dense arrays whose sizes were checked. One
+// per backend; borrows all arguments.
 class Pooler {
  public:
   Pooler(Tasks& tasks, const PoolingKernels& pooling,
@@ -20,14 +22,18 @@ class Pooler {
         elementwise_(elementwise),
         sums_(tasks.threads()) {}
 
+  // Writes y. Any window has at least one tap inside the image, since the
+  // padding is at most half of the size.
   void max(const PoolingSizes& n, const Pooling& how, const float* x, float* y);
   void max_gradient(const PoolingSizes& n, const Pooling& how, const float* x,
                     const float* dy, float* dx);
+  // reciprocal: 1 / size^2, whatever part of the window lies inside.
   void average(const PoolingSizes& n, const Pooling& how, float reciprocal,
                const float* x, float* y);
   void average_gradient(const PoolingSizes& n, const Pooling& how,
                         float reciprocal, const float* dy, float* dx);
-  // Throws io if there is no memory.
+  // Means over the pixels of an image, in R2 order. Throws io if there is no
+  // memory for the sums of its segments.
   void mean(const PixelSizes& n, float reciprocal, const float* x, float* y);
   void mean_gradient(const PixelSizes& n, float reciprocal, const float* dy,
                      float* dx);

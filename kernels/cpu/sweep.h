@@ -36,6 +36,8 @@ struct Axis {
     return (count - 1) * step + taps;
   }
   // The image itself is the padded line.
+  // True if windows can be read where the image lies: not mirrored, and no
+  // window reaches into the padding.
   bool is_in_place() const;
 };
 
@@ -109,6 +111,7 @@ struct Sweep {
 };
 
 // Channels of an image that are read: those of a group.
+// Channels are counted from the first of the image.
 struct ChannelRange {
   std::size_t first = 0;
   std::size_t count = 0;
@@ -141,6 +144,8 @@ void list_zeros(std::size_t taps, std::size_t channels,
                 std::vector<Span>& spans);
 
 // Bands of each thread, for all to end at about the same time.
+// A band is one task. Fewer would leave threads idle at the end of a sweep;
+// more would read the weights too often.
 inline constexpr std::size_t kBandsPerThread = 4;
 
 // The windows of a sweep in pieces: some images, or some rows of one.
@@ -159,6 +164,7 @@ struct Band {
 // channels: that are read. Enough bands to keep the threads busy.
 Bands cut_bands(const Axis& rows, const Axis& cols, std::size_t channels,
                 std::size_t images, unsigned threads);
+// Band i, cut off at the last image and the last row of windows.
 Band band_of(const Bands& bands, const Axis& rows, std::size_t images,
              std::size_t i);
 

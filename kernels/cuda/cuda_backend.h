@@ -1,4 +1,9 @@
 // Backends of NVIDIA's GPUs through CUDA, "cuda:0" and so on.
+//
+// The room kernels/cuda is found by CMake (nvcc), not demanded: without it,
+// no_cuda.cpp gives an empty list and refuses. It owns the stream and memory of
+// a device, and may include kernels/ and kernels/gpu. CUDA's headers stay in
+// its sources.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +14,7 @@
 
 namespace quorate {
 
+// Never throws for a host without GPU or driver: that is a reason in `refused`.
 GpuList list_cuda_devices();
 
 // name: one of the list, or "cuda" for the first. percent: share of the time

@@ -1,4 +1,7 @@
 // A GPU through CUDA (kernels/gpu/gpu_device.h).
+//
+// The driver's context is the process's: several backends on one GPU share it.
+// A thread that waits for the device sleeps instead of spinning.
 #pragma once
 
 #include <memory>
@@ -24,9 +27,11 @@ struct DeviceEntry {
 std::vector<DeviceEntry> find_devices();
 
 // Why a device cannot run the kernels; empty if it can.
+// The least compute capability is 7.5 (Turing, 2018).
 std::string unfitness(const DeviceEntry& device);
 
 // Throws unsupported if it is unfit.
+// Throws io if the device cannot be opened.
 std::unique_ptr<GpuDevice> make_device(const DeviceEntry& device);
 
 }  // namespace quorate::cuda

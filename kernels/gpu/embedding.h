@@ -1,5 +1,8 @@
 // Which rows of a gradient belong to which row of a table (docs/numerics.md,
 // section 7): lists that a GPU can follow.
+//
+// Computed on the host for every call: the ids are there anyway, and a sort
+// with atomics on the device would not keep the order.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +18,9 @@ struct EmbeddingChains {
   std::vector<std::uint32_t> starts;  // of chains in `order`, and the end
   std::vector<std::uint32_t> chains;  // of symbols in `starts`, and the end
 };
+// ids: one below `symbols` for each row (not checked again here). Takes time
+// and memory linear in rows and symbols. A symbol without rows has no chain, so
+// its gradient becomes +0.
 EmbeddingChains embedding_chains(Indices ids, std::size_t symbols);
 
 }  // namespace quorate

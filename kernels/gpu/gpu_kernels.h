@@ -1,4 +1,12 @@
-// The kernels of kernels/gpu/device by name; quorate_NAME in the program.
+// The kernels of kernels/gpu/device by name; quorate_NAME in the program. This
+// list is the one place that numbers them: CUDA's table of functions
+// (cuda/kernels.cu), OpenCL's lookups by name and the measured speeds in Slices
+// all follow its order. A new kernel is its text in gpu/device and one line
+// here.
+//
+// Where each is written: map to dropout in elementwise.h, the next two in
+// sums.h, then softmax.h, columns.h, windows.h, tables.h, and the products in
+// tile-inl.h (for tiles of 64 and of 128) and products.h.
 #pragma once
 
 #include <array>
@@ -56,12 +64,15 @@
 
 namespace quorate {
 
+// One value for each line above, from 0 on.
 enum class GpuKernel : std::size_t {
 #define QUORATE_NAME(name) name,
   QUORATE_GPU_KERNELS(QUORATE_NAME)
 #undef QUORATE_NAME
 };
 
+// Names as the device's program has them; literals, so each ends with a zero
+// byte and its data() may go to C.
 inline constexpr std::array kGpuKernelNames = {
 #define QUORATE_NAME(name) std::string_view("quorate_" #name),
     QUORATE_GPU_KERNELS(QUORATE_NAME)

@@ -1,4 +1,7 @@
 // Memory of a GPU behind the tensors of its backend.
+//
+// Made by the GPU backend alone. The buffer may hold more than `count` elements
+// (at least one), so that an empty tensor has a place.
 #pragma once
 
 #include "kernels/gpu/gpu_queue.h"
@@ -11,6 +14,7 @@ class GpuMemory final : public Memory {
   GpuMemory(std::size_t count, std::unique_ptr<GpuBuffer> buffer)
       : Memory(count), buffer_(std::move(buffer)) {}
 
+  // Never null; owned by this object.
   GpuBuffer* buffer() const { return buffer_.get(); }
 
  private:

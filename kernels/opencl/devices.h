@@ -1,4 +1,7 @@
 // The OpenCL devices of this host, and which of them qualify.
+//
+// Used by opencl_backend.cpp alone. Asking is cheap and starts nothing: no
+// context, no compiler.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +12,8 @@
 
 namespace quorate::opencl {
 
+// What its driver says of it. Sizes are in bytes; largest_piece is the most
+// that one allocation may have.
 struct DeviceEntry {
   cl_device_id id = nullptr;
   std::string name;         // "opencl:0"
@@ -27,14 +32,17 @@ struct DeviceEntry {
   std::uint32_t compute_units = 0;
 };
 
-// GPUs first. Empty if there are none; throws unsupported without OpenCL.
-// Nothing is started on them.
+// GPUs first, otherwise in the drivers' order; the place in this list is the
+// number in the name, so it changes when a driver is added. Empty if there are
+// none; throws unsupported without OpenCL. A platform that fails is left out.
 std::vector<DeviceEntry> find_devices();
 
-// Why a device cannot compute exactly, or run the kernels; empty if it may.
+// Why a device cannot compute exactly, or run the kernels, and what to do;
+// empty if it may. That is the driver's word; golden.h checks it.
 std::string unfitness(const DeviceEntry& device);
 
-// Compiler options: no part of fast math; exact division where it is offered.
+// Compiler options: no part of fast math; exact division where it is offered,
+// else division in integers (-DQ_INTEGER_DIVISION). Part of the cache's key.
 std::string build_options(const DeviceEntry& device);
 
 }  // namespace quorate::opencl

@@ -1,5 +1,8 @@
 // OpenCL, loaded when it is asked for: a program that runs where there is no
 // OpenCL must not need it to start.
+//
+// The only file that includes OpenCL's headers, and those of version 1.2, which
+// every driver has.
 #pragma once
 
 #include <string>
@@ -9,6 +12,7 @@
 
 namespace quorate::opencl {
 
+// The functions that are used. Each is looked up by name, once.
 #define QUORATE_OPENCL_FUNCTIONS(X) \
   X(clGetPlatformIDs)               \
   X(clGetPlatformInfo)              \
@@ -36,18 +40,21 @@ namespace quorate::opencl {
   X(clFlush)                        \
   X(clFinish)
 
-// The functions that are used, under their names.
+// The functions under their names. None is null in what library() returns.
 struct Library {
 #define QUORATE_MEMBER(name) decltype(&::name) name = nullptr;
   QUORATE_OPENCL_FUNCTIONS(QUORATE_MEMBER)
 #undef QUORATE_MEMBER
 };
 
-// The library of this host; throws unsupported, saying what is missing. Stays
-// loaded until the process ends: drivers have threads of their own.
+// The library of this host, loaded by the first call; threads may call it at
+// the same time. Throws unsupported, saying what is missing and which package
+// has it, at every call. Stays loaded until the process ends: drivers have
+// threads of their own.
 const Library& library();
 
 // "CL_OUT_OF_RESOURCES", or the number of a rarer error.
+// Used in messages, never to decide.
 std::string error_name(cl_int code);
 
 // Throws io unless code is CL_SUCCESS: device and what was tried on it.

@@ -1,4 +1,7 @@
 // A GPU through OpenCL (kernels/gpu/gpu_device.h).
+//
+// Each has a command queue of its own and shares the compiled program. Buffers
+// of one may not be used with another.
 #pragma once
 
 #include <memory>
@@ -9,9 +12,10 @@
 
 namespace quorate::opencl {
 
-// Throws unsupported if the device is unfit, naming it.
+// Compiles the kernels or takes them from the cache. Throws unsupported if the
+// device is unfit or does not compile them, naming it; io if it fails.
 std::unique_ptr<GpuDevice> make_device(const DeviceEntry& device);
-// With a program of one's own.
+// With a program of one's own, and no check of fitness: for tests.
 std::unique_ptr<GpuDevice> make_device(const DeviceEntry& device,
                                        std::shared_ptr<Program> program);
 

@@ -1,5 +1,8 @@
 // The text of the kernels as OpenCL compilers get it: one piece, includes and
 // all. It is part of this program.
+//
+// Embedded at build time and expanded on first use: about 70 KB, the same text
+// that nvcc compiles. Safe from several threads; lives as long as the program.
 #pragma once
 
 #include <string>

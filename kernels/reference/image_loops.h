@@ -1,4 +1,7 @@
 // Pixels and taps of images (N,H,W,C), for plain loops.
+//
+// The order in which these visit is the order of the sums in docs/numerics.md,
+// so do not change one loop for another. All are header-only and own nothing.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +13,13 @@ namespace quorate::reference {
 // Positions are signed here: taps lie before and beyond the image too.
 using Index = std::ptrdiff_t;
 
+// row and col may lie outside of the image; image may not.
 struct Pixel {
   Index image, row, col;
 };
 
 // Calls f(pixel) in increasing order, columns fastest.
+// Rows go before columns and images before rows, as in memory.
 template <class F>
 void for_pixels(const ImageSizes& n, F f) {
   for (Index image = 0; image < static_cast<Index>(n.images); ++image) {
@@ -34,11 +39,13 @@ void for_taps(std::size_t height, std::size_t width, F f) {
   }
 }
 
+// False for a place in the padding.
 inline bool is_inside(const ImageSizes& n, const Pixel& at) {
   return at.row >= 0 && at.row < static_cast<Index>(n.height) && at.col >= 0 &&
          at.col < static_cast<Index>(n.width);
 }
 
+// Where a channel of a pixel lies in the array. The pixel must be inside.
 inline std::size_t offset(const ImageSizes& n, const Pixel& at,
                           std::size_t channel) {
   auto [image, row, col] = at;
@@ -49,6 +56,7 @@ inline std::size_t offset(const ImageSizes& n, const Pixel& at,
 }
 
 // Where the tap (kh, kw) of the window at an output pixel lies.
+// That may lie in the padding: ask is_inside before you read it.
 inline Pixel tap_of(const Pixel& out, std::size_t stride, std::size_t padding,
                     Index kh, Index kw) {
   auto step = static_cast<Index>(stride);

@@ -1,4 +1,5 @@
-// R2 (docs/numerics.md, section 5) for one column.
+// R2 (docs/numerics.md, section 5) for one column: for the statistics and
+// gradients of normalization, and for means over pixels.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +9,16 @@
 namespace quorate {
 
 // Sums values of a column in segments of 64 rows, which are added in pairs.
-// Nothing pushed: +0.
+// Nothing pushed: +0. Push the rows in order; the total may be asked for at any
+// time and changes nothing. Holds a few dozen floats and no memory.
 class RowSum {
  public:
+  // Adds a value, or the product of two numbers with one rounding (fma).
   void push(float value) { put(acc_ + value); }
   void push(float a, float b) { put(fma(a, b, acc_)); }
 
+  // Changes nothing, so it may be asked for at any time; costs one copy of the
+  // partial sums. An open segment counts as it is.
   float total() const {
     PairSum all = pairs_;
     if (count_ % kSegment != 0) all.push(acc_);

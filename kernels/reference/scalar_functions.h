@@ -1,4 +1,7 @@
 // The functions of kernels/elementary.h that stand behind a Function.
+//
+// For the reference backend and the tests, which call one element at a time.
+// The fast backends have tables of whole-array functions instead.
 #pragma once
 
 #include "base/error.h"
@@ -7,9 +10,12 @@
 
 namespace quorate {
 
+// y = f(x), and dx = dy f'(x); each a pure function of numbers. The caller's
+// thread is in canonical floating-point mode.
 using ScalarFunction = float (*)(float x);
 using ScalarGradient = float (*)(float x, float dy);
 
+// Never null. Aborts for a number that is no Function.
 inline ScalarFunction scalar_function(Function f) {
   switch (f) {
     case Function::exp:
@@ -35,6 +41,7 @@ inline ScalarFunction scalar_function(Function f) {
   return nullptr;
 }
 
+// Aborts for exp, log, erf and rsqrt: no network uses their gradients.
 inline ScalarGradient scalar_gradient(Function f) {
   switch (f) {
     case Function::tanh:

@@ -1,4 +1,8 @@
 // The sum of products that matrix products and convolutions share.
+//
+// total() may be asked for at any time. It follows section 3 exactly: a segment
+// starts at +0, and its sum is added to those before only when the next one
+// begins or the total is asked for.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +15,13 @@ namespace quorate {
 // (docs/numerics.md, section 3). Nothing pushed: +0.
 class SegmentSum {
  public:
+  // k ascending; the caller decides which taps count as a k.
   void push(float a, float b) {
     if (count_ != 0 && count_ % kSegment == 0) end_segment();
     acc_ = fma(a, b, acc_);
     ++count_;
   }
+  // +0 if nothing was pushed, and never -0 from an empty sum.
   float total() const { return count_ <= kSegment ? acc_ : total_ + acc_; }
 
  private:

@@ -14,6 +14,8 @@ inline constexpr std::size_t kMostDepthwiseTaps = kSegment;
 
 // Windows of a sweep. Tap j of window i is the `channels` elements at
 // r + r_rows[i] + taps[j].
+// All pointers are borrowed; the tables r_rows and c_rows have `windows`
+// entries, taps has tap_count. Channels are dense at r, w and c.
 struct DepthwiseWindows {
   const float* r = nullptr;
   const std::ptrdiff_t* r_rows = nullptr;
@@ -43,10 +45,15 @@ struct DepthwiseSegment {
   bool continues = false;
 };
 
+// windows: writes C for all windows, one sum over the taps per channel, then
+// the finish. segment: one segment of a weight gradient, tap by tap. Neither
+// allocates or throws.
 struct DepthwiseKernels {
   void (*windows)(const DepthwiseWindows& windows);
   void (*segment)(const DepthwiseSegment& segment);
 };
+// The host must have these instructions (missing_for); the table lives as long
+// as the program.
 const DepthwiseKernels& depthwise_kernels(InstructionSet set);
 
 }  // namespace quorate

@@ -2,6 +2,9 @@
 // with a masked last vector. Included once per instruction set, between
 // Highway's HWY_BEFORE_NAMESPACE and HWY_AFTER_NAMESPACE; the toggle takes the
 // place of #pragma once.
+//
+// A vector has as many lanes as the instruction set gives floats (8 or 16); an
+// operation on it is the scalar one in each lane, with the same rounding.
 #if defined(QUORATE_KERNELS_CPU_ELEMENTARY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef QUORATE_KERNELS_CPU_ELEMENTARY_INL_H_
 #undef QUORATE_KERNELS_CPU_ELEMENTARY_INL_H_
@@ -21,6 +24,8 @@ namespace quorate::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// kF and kI name the vector types in Highway's calls; both have as many lanes
+// as the instruction set's registers hold.
 using FloatTag = hn::ScalableTag<float>;
 using IntTag = hn::RebindToSigned<FloatTag>;
 using FloatVec = hn::Vec<FloatTag>;
@@ -29,17 +34,23 @@ using IntVec = hn::Vec<IntTag>;
 inline constexpr FloatTag kF{};
 inline constexpr IntTag kI{};
 
+// All lanes hold the number with this bit pattern.
 HWY_INLINE FloatVec constant(std::uint32_t pattern) {
   return hn::BitCast(kF, hn::Set(kI, static_cast<std::int32_t>(pattern)));
 }
+// All lanes hold this integer.
 HWY_INLINE IntVec integer(std::uint32_t value) {
   return hn::Set(kI, static_cast<std::int32_t>(value));
 }
 
-// kernels/primitives.h for vectors.
+// kernels/primitives.h for vectors: the same names, so that
+// kernels/elementary-inl.h compiles to a function of a vector. Conditions are
+// masks here, and q_select takes both sides.
 #define Q_FUNCTION HWY_INLINE
 #define Q_FLOAT FloatVec
 #define Q_INT IntVec
+// Arguments are parenthesised, but some are evaluated twice in the scalar form:
+// pass values without effects.
 #define q_constant(p) constant(p)
 #define q_integer(p) integer(p)
 #define q_fma(a, b, c) hn::MulAdd((a), (b), (c))
@@ -60,12 +71,14 @@ HWY_INLINE IntVec integer(std::uint32_t value) {
 #define q_int_sub(a, b) hn::Sub((a), (b))
 #define q_int_and(a, b) hn::And((a), (b))
 #define q_int_or(a, b) hn::Or((a), (b))
+// n is a constant here: Highway takes it as a template argument.
 #define q_shift_left(a, n) hn::ShiftLeft<n>(a)
 #define q_shift_right(a, n) hn::ShiftRight<n>(a)
 
 #include "kernels/elementary-inl.h"
 
-// y[i] = f(x[i]); lanes beyond n are computed on zeros and dropped.
+// y[i] = f(x[i]) for n elements; lanes beyond n are computed on zeros and
+// dropped. f takes and returns a FloatVec. y may be x. No alignment is needed.
 template <class F>
 HWY_INLINE void map(const float* x, float* y, std::size_t n, const F& f) {
   const std::size_t lanes = hn::Lanes(kF);
@@ -79,6 +92,7 @@ HWY_INLINE void map(const float* x, float* y, std::size_t n, const F& f) {
 }
 
 // z[i] = f(x[i], y[i]).
+// y or x may be z: a vector is loaded before it is stored.
 template <class F>
 HWY_INLINE void map(const float* x, const float* y, float* z, std::size_t n,
                     const F& f) {

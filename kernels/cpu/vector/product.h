@@ -1,5 +1,9 @@
 // Matrix products as the kernels take them: how they are laid out, cut into
 // panels and shared among threads. Pure; docs/numerics.md, section 3.
+//
+// Who calls it: CpuBackend for matmul, Convolver and Attention with tables of
+// their own. The kernel sees sides R and V, not a and b: which operand is which
+// is arrange_product's choice, by cost.
 #pragma once
 
 #include <cstddef>
@@ -25,13 +29,16 @@ struct Span {
 
 // Rows of R that have their steps along k in the same spans: of `depth` steps
 // in all.
+// `first` counts in the order of Product::r_rows. Spans are shared by all rows
+// of the class and borrowed.
 struct RowClass {
   std::size_t first = 0;
   std::size_t rows = 0;
   const Span* spans = nullptr;
 };
 
-// What happens to the sums before they are stored, in this order.
+// What happens to the sums before they are stored, in this order: bias, addend,
+// relu. Null and false are left out.
 struct Finish {
   const float* bias = nullptr;    // one per column of the matrix in memory
   const float* addend = nullptr;  // laid out as C, elsewhere
@@ -39,7 +46,8 @@ struct Finish {
 };
 
 // C(i,j) = sum over k of R(i,k) V(k,j). R is read element by element, V in
-// vectors along j; each is any of the operands, transposed or not.
+// vectors along j; each is any of the operands, transposed or not. All pointers
+// are borrowed. C may not overlap R or V.
 struct Product {
   const float* r = nullptr;  // R(i,k) is r[i * r_row + k * r_k]
   std::size_t r_row = 0;     // one of the two strides is 1
@@ -70,8 +78,10 @@ struct Product {
   Finish finish{};
 };
 
-// The product c = op(a) op(b) with either operand on the vector side,
-// whichever costs less.
+// The product c = op(a) op(b) with either operand on the vector side, whichever
+// costs less: partly filled vectors and transposing cost. Both sides give the
+// same bits, since a sum's order is along k in either. lanes: of a vector.
+// finish is left empty.
 Product arrange_product(const MatmulSizes& sizes, const float* a,
                         Transpose transpose_a, const float* b,
                         Transpose transpose_b, float* c, std::size_t lanes);
@@ -100,13 +110,15 @@ constexpr std::size_t most_tile_vectors(std::size_t lanes) {
 std::size_t panel_count(std::size_t cols, std::size_t lanes);
 // Panels are as equal as whole vectors allow: narrow tiles are slow.
 PanelCut cut_panel(std::size_t cols, std::size_t lanes, std::size_t i);
-// Floats of V in panels.
+// Floats of V in panels, the last of which is filled up to whole vectors.
 std::size_t packed_size(std::size_t cols, std::size_t depth, std::size_t lanes);
 
 // Floats of scratch memory that `multiply` needs.
 inline constexpr std::size_t kMatmulScratch = 1 << 18;
 
 struct MatmulKernels {
+  // Computes the whole product on this thread. scratch: kMatmulScratch floats
+  // that no other thread uses meanwhile.
   void (*multiply)(const Product& product, float* scratch);
   // Writes rows of V, depth of them, as a panel's: vectors * lanes floats each.
   // V(k,j) is v[k * v_k + j * v_col] for the panel's first column j = 0.
@@ -119,6 +131,7 @@ struct MatmulKernels {
                     float* sum);
   std::size_t lanes;  // of a vector
 };
+// Lives as long as the program; this host must have the instructions.
 const MatmulKernels& matmul_kernels(InstructionSet set);
 
 }  // namespace quorate

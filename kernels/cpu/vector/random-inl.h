@@ -1,6 +1,10 @@
 // Philox (docs/numerics.md, section 8) for vectors. Included once per
 // instruction set, between Highway's HWY_BEFORE_NAMESPACE and
 // HWY_AFTER_NAMESPACE; the toggle takes the place of #pragma once.
+//
+// Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC11). The
+// words equal those of base/random.h, which is the scalar form. Only dropout
+// uses it.
 #if defined(QUORATE_KERNELS_CPU_RANDOM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef QUORATE_KERNELS_CPU_RANDOM_INL_H_
 #undef QUORATE_KERNELS_CPU_RANDOM_INL_H_
@@ -14,6 +18,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace quorate::HWY_NAMESPACE {
+// The baseline pass has no FMA and compiles to nothing.
 #if HWY_TARGET != HWY_STATIC_TARGET
 
 namespace hn = hwy::HWY_NAMESPACE;
@@ -26,6 +31,8 @@ inline constexpr WordTag kW{};
 struct WideProduct {
   WordVec high, low;
 };
+// Highway multiplies even lanes only, so the odd ones are shifted down,
+// multiplied and merged again.
 HWY_INLINE WideProduct multiply_words(WordVec a, WordVec b) {
   const hn::RepartitionToWide<WordTag> wide;
   const auto even = hn::MulEven(a, b);
@@ -44,6 +51,7 @@ HWY_INLINE void philox_words(std::uint64_t key, std::uint32_t stream,
                              std::uint32_t* to) {
   const auto low = hn::Set(kW, static_cast<std::uint32_t>(index));
   const auto high = hn::Set(kW, static_cast<std::uint32_t>(index >> 32));
+  // One counter per lane: c0 to c3 are its words, low word first.
   WordVec c0 = hn::Add(low, hn::Iota(kW, 0));
   // A true mask is -1: the carry.
   WordVec c1 = hn::Sub(high, hn::VecFromMask(kW, hn::Lt(c0, low)));
@@ -51,6 +59,7 @@ HWY_INLINE void philox_words(std::uint64_t key, std::uint32_t stream,
   WordVec c3 = hn::Set(kW, step);
   auto k0 = static_cast<std::uint32_t>(key);
   auto k1 = static_cast<std::uint32_t>(key >> 32);
+  // The multipliers and the key's steps are the published constants.
   for (int round = 0; round < 10; ++round) {
     const WideProduct p0 = multiply_words(c0, hn::Set(kW, 0xD2511F53U));
     const WideProduct p1 = multiply_words(c2, hn::Set(kW, 0xCD9E8D57U));
@@ -61,6 +70,7 @@ HWY_INLINE void philox_words(std::uint64_t key, std::uint32_t stream,
     k0 += 0x9E3779B9U;
     k1 += 0xBB67AE85U;
   }
+  // Lane i has the four words of counter index + i: they go side by side.
   hn::StoreInterleaved4(c0, c1, c2, c3, kW, to);
 }
 

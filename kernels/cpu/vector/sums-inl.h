@@ -78,6 +78,8 @@ HWY_INLINE float fold(D d, hn::Vec<D> v) {
 template <std::size_t kSums, class Term>
 HWY_INLINE void block_values(std::size_t first, std::size_t n, const Term& term,
                              float (&values)[kSums]) {
+  // The 32 lanes of R1 are some vectors' lanes side by side: 2 vectors of 16,
+  // or 4 of 8. So the lanes' sums do not depend on the width.
   constexpr std::size_t kR1Lanes = 32;
   constexpr std::size_t kVectors = kR1Lanes / hn::MaxLanes(FloatTag());
   const std::size_t lanes = hn::Lanes(kF);
@@ -99,6 +101,7 @@ HWY_INLINE void block_values(std::size_t first, std::size_t n, const Term& term,
       term(acc[u], PartVector{i, hn::FirstN(kF, end - i)});
     }
   }
+  // The tree: first whole vectors are added, then halves of the last.
   for (std::size_t s = 0; s < kSums; ++s) {
     for (std::size_t h = kVectors / 2; h > 0; h /= 2) {
       for (std::size_t u = 0; u < h; ++u) {
@@ -110,6 +113,7 @@ HWY_INLINE void block_values(std::size_t first, std::size_t n, const Term& term,
 }
 
 // R1 of n elements.
+// The blocks' values are added in pairs, as they come.
 template <std::size_t kSums, class Term>
 HWY_INLINE void sum_blocks(std::size_t n, const Term& term,
                            float (&values)[kSums]) {
@@ -143,6 +147,7 @@ HWY_INLINE void for_segments(std::size_t rows, const F& f) {
 template <std::size_t kSums, class Term>
 HWY_INLINE void segment_sum(std::size_t rows, std::size_t cols,
                             const Term& term, float* const (&to)[kSums]) {
+  // Four vectors of sums hide the latency of the additions.
   constexpr std::size_t kVectors = 4 / kSums;
   const std::size_t lanes = hn::Lanes(kF);
   std::size_t c = 0;

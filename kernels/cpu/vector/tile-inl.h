@@ -32,6 +32,8 @@ constexpr std::size_t tile_rows(bool along_rows, std::size_t vectors) {
   return along_rows ? kAlong[vectors - 1] : kApart[vectors - 1];
 }
 
+// One call's work: up to kMostRows rows times one panel of at most kMostVectors
+// vectors. All pointers are borrowed.
 struct Tile {
   // R(i,k) is rows[i][offset + k], or along the rows
   // rows[0][offset + i + k * r_k], with the offset of k's span.
@@ -55,10 +57,16 @@ struct Tile {
   bool relu;
 };
 
+// Adds the products of one span of k to all sums: each step loads the panel's
+// vectors once and multiplies them by one element of every row. v and ahead
+// move on by the span's steps. Kept in registers by the unrolling: see
+// store_sums.
 template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
                          const float*& ahead, Vec (&acc)[kRows][kVectors]) {
   const std::size_t ahead_k = t.ahead_k;
+  // One step along k: the vectors of V, then one element of R for each row,
+  // spread over a vector and multiplied in.
   const auto step = [&](const auto& at) HWY_ATTR {
     // With one vector, what reads memory is what takes the time.
     if constexpr (kVectors > 1) {
@@ -77,6 +85,7 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
       }
     }
   };
+  // R's rows lie side by side for one k (R was packed, or is stored so) ...
   if constexpr (kAlongRows) {
     const float* r = t.rows[0] + span.offset;
     const std::size_t r_k = t.r_k;
@@ -85,6 +94,7 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
       step([&](std::size_t i) HWY_ATTR { return r[i]; });
     }
   } else {
+    // ... or each row has a pointer, along which k runs.
     const float* rows[kRows];
     for (std::size_t i = 0; i < kRows; ++i) rows[i] = t.rows[i] + span.offset;
     const std::size_t v_k = t.v_k;
@@ -94,6 +104,8 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
   }
 }
 
+// What a span in the padding does to the sums, in one addition
+// (docs/numerics.md, the end of section 4). v skips the span.
 template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void add_zeros(const Tile& t, const Span& span, const float*& v,
                           Vec (&acc)[kRows][kVectors]) {
@@ -111,6 +123,7 @@ HWY_INLINE void add_zeros(const Tile& t, const Span& span, const float*& v,
 }
 
 // Unrolled: sums that a loop indexes would leave the registers.
+// kAdd: to what is in memory. kWhole: the last vector is full, so no masks.
 template <bool kAdd, bool kWhole, std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void store_sums(const Tile& t, Vec (&acc)[kRows][kVectors]) {
 #pragma GCC unroll 32
@@ -127,6 +140,7 @@ HWY_INLINE void store_sums(const Tile& t, Vec (&acc)[kRows][kVectors]) {
   }
 }
 
+// A segment's sums go to C: written, or added to what is there.
 template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void store_segment(const Tile& t, bool add,
                               Vec (&acc)[kRows][kVectors]) {
@@ -153,8 +167,11 @@ HWY_NOINLINE void finish_tile(const Tile& t, std::size_t rows,
   }
 }
 
+// Segment by segment; the spans say where one ends. The order along k is the
+// order of the spans, whatever the tile's size.
 template <bool kAlongRows, std::size_t kRows, std::size_t kVectors>
 void make_tile(const Tile& t) {
+  // C will be written soon; by then its lines should be here.
 #pragma GCC unroll 32
   for (std::size_t i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
@@ -172,6 +189,7 @@ void make_tile(const Tile& t) {
 #pragma GCC unroll 4
       for (std::size_t u = 0; u < kVectors; ++u) acc[i][u] = hn::Zero(kF);
     }
+    // All spans of one segment go to the same sums, from +0 on.
     bool ended = false;
     while (!ended) {
       if (span->zeros < 0) {
@@ -189,8 +207,11 @@ void make_tile(const Tile& t) {
 
 using TileFunction = void (*)(const Tile&);
 
+// One function for each number of rows, from 1 to the most.
 template <bool kAlongRows, std::size_t kVectors, std::size_t... kRowsLess1>
 TileFunction pick_rows(std::size_t rows, std::index_sequence<kRowsLess1...>) {
+  // A table, as the number of rows is known at run time only and each needs its
+  // own unrolled code.
   static constexpr TileFunction table[] = {
       make_tile<kAlongRows, kRowsLess1 + 1, kVectors>...};
   return table[rows - 1];

@@ -1,5 +1,9 @@
 // Vectors of numbers, whole or partly filled. Included once per instruction
 // set.
+//
+// Widths are constants here (kLanes), because tiles are arrays of vectors: for
+// instruction sets whose width is only known at run time (SVE), these loops
+// would not compile. Guards toggle as in sums-inl.h.
 #if defined(QUORATE_KERNELS_CPU_VECTOR_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef QUORATE_KERNELS_CPU_VECTOR_INL_H
 #undef QUORATE_KERNELS_CPU_VECTOR_INL_H
@@ -15,6 +19,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+// kF names the vector type; kLanes floats fit one vector, 8 or 16.
 constexpr hn::ScalableTag<float> kF;
 using Vec = hn::Vec<hn::ScalableTag<float>>;
 
@@ -25,6 +30,7 @@ HWY_INLINE Vec load_lanes(const float* from, std::size_t lanes) {
                          : hn::MaskedLoad(hn::FirstN(kF, lanes), kF, from);
 }
 
+// Memory beyond the first `lanes` is not touched.
 HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
   if (lanes == kLanes) {
     hn::StoreU(value, kF, to);
@@ -34,6 +40,8 @@ HWY_INLINE void store_lanes(Vec value, std::size_t lanes, float* to) {
 }
 
 // What follows a sum (Finish): null, and false, are left out.
+// The order is that of section 3: bias, addend, relu. A NaN passes the relu,
+// and -0 becomes +0.
 HWY_INLINE Vec finished(Vec sum, const float* bias, const float* addend,
                         bool relu, std::size_t lanes) {
   if (bias) sum = hn::Add(sum, load_lanes(bias, lanes));

@@ -1,6 +1,11 @@
 // What kernels are told besides arrays: the host (C++) fills these, kernels
 // (OpenCL C, CUDA) read them. Members of 8 bytes come first, so that all agree
 // on the layout.
+//
+// Passed by value. A change here changes the kernels and the host at once,
+// since both compile this file; there is nothing to keep compatible. Counts are
+// below 2^31 (gpu_word), so that sums of two do not wrap; offsets into arrays
+// are 64 bits.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_ARGUMENTS_H_
 #define QUORATE_KERNELS_GPU_DEVICE_ARGUMENTS_H_
 
@@ -67,38 +72,45 @@ typedef struct {
 
 // Windows over images.
 typedef struct {
+  // See PoolingSizes and Pooling.
   q_word images, in_height, in_width, out_height, out_width, channels;
   q_word size, stride, padding;
 } QPooling;
 
 // Arrays (images, pixels, channels) in groups of channels.
 typedef struct {
+  // See PixelSizes and Normalization.
   q_word images, pixels, channels, groups;
   q_word has_relu;
 } QPixels;
 
 // Which number of an element is summed over pixels.
+// See the kernel segment_sums; the sums feed a normalization.
 #define Q_SUM_VALUES 0u
 #define Q_SUM_DEVIATIONS 1u  // squares of the distance from the mean
 #define Q_SUM_SLOPES 2u      // dy, after the relu if there is one
 #define Q_SUM_PRODUCTS 3u    // dy times the normalized value
 
 typedef struct {
+  // See Dropout; the key in two words, as GPUs count in 32 bits.
   q_word key_low, key_high, stream, step;
   q_word threshold;
   float scale;
 } QDropout;
 
 typedef struct {
+  // See SgdStep.
   float learning_rate, momentum, weight_decay;
 } QSgd;
 
 typedef struct {
+  // See AdamWStep.
   float learning_rate, beta1, one_minus_beta1, beta2, one_minus_beta2;
   float correction1, correction2, epsilon, weight_decay;
 } QAdamW;
 
 typedef struct {
+  // See AttentionSizes.
   q_word batch, length, heads, head_size;
 } QAttention;
 

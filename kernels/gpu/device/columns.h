@@ -16,6 +16,7 @@ typedef struct {
   Q_GLOBAL const float* beta;
 } QNormalized;
 
+// (x - mean) times scale, of one element.
 Q_FUNCTION float q_normalized(const QNormalized of, q_size at, q_size group) {
   return q_mul(q_sub(of.x[at], of.mean[group]), of.scale[group]);
 }
@@ -70,6 +71,7 @@ Q_KERNEL(segment_sums)
 }
 
 // Four levels of adding in pairs, of up to 16 values `stride` apart.
+// count: 1 to 16; an odd last value passes on unchanged.
 Q_FUNCTION float q_add_in_pairs(Q_GLOBAL const float* x, q_word count,
                                 q_size stride) {
   float v[16];
@@ -117,6 +119,8 @@ Q_KERNEL(deviations)
   }
 }
 
+// y = the normalized value of each element, times gamma plus beta, then relu.
+// scale is 1 / deviation, as `deviations` made it.
 Q_KERNEL(normalize_pixels)
 (q_word first, Q_INPUT(x), Q_INPUT(mean), Q_INPUT(scale), Q_INPUT(gamma),
  Q_INPUT(beta), Q_OUTPUT(y), const QPixels n) {

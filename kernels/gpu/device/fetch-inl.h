@@ -1,7 +1,17 @@
 // How a group brings the factors of a product to its memory: the part of
 // kernels/gpu/device/tile-inl.h that reads, included by it.
+//
+// Each of the 256 items reads Q_SHARE elements of either tile for one step of
+// 16 along k, into registers; q_keep then writes them to the group's memory.
+// Neighbouring items read neighbouring addresses: along k if the matrix lies
+// so, else along the rows or columns.
+//
+// Beyond k_end the factor of a is -0 and that of b +0, since only (-0)*(+0)
+// leaves every sum as it is. Beyond the rows and columns any value would do:
+// those sums are dropped.
 
-// An item's part of the tile of a at row m0, for 16 of k from k0 on.
+// An item's part of the tile of a at row m0, for 16 of k from k0 on. patches:
+// what q_patch made of the rows that this item reads; one if a runs along m.
 Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
                                    const QConvolution n,
                                    Q_GLOBAL const float* a, q_word m0,
@@ -30,7 +40,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
   }
 }
 
-// The same of b at column n0.
+// The same of b at column n0, for matrix z.
 Q_FUNCTION void Q_SIZED(q_fetch_b)(const int kind, const QProduct p,
                                    const QConvolution n,
                                    Q_GLOBAL const float* b, q_word n0,
@@ -50,7 +60,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_b)(const int kind, const QProduct p,
   }
 }
 
-// Puts what was fetched in its place: tile[k][m].
+// Puts what was fetched in its place: tile[k][m]. Barriers are the caller's.
 Q_FUNCTION void Q_SIZED(q_keep)(const int runs_along_k, const float* values,
                                 Q_SHARED_POINTER float* tile) {
   const q_word item = q_item();

@@ -1,5 +1,10 @@
 // The words in which OpenCL C and CUDA differ, so that one text of the kernels
 // serves both. All kernels run in groups of 256 items and one dimension.
+//
+// Vocabulary: an item is a thread (CUDA) or work-item (OpenCL); a group is a
+// block or work-group; a group's memory is shared or local memory. A kernel's
+// first parameter is always `first`, the first group of this slice. Names in
+// capitals are of this file or of arguments.h, names with q_ are functions.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_LANGUAGE_H_
 #define QUORATE_KERNELS_GPU_DEVICE_LANGUAGE_H_
 
@@ -7,6 +12,8 @@
 
 #if defined(__OPENCL_VERSION__)
 
+// OpenCL C 1.2. The size of a group is part of the kernel's declaration, so
+// that the compiler can allot registers.
 #define Q_KERNEL_NAMED(name, resident) \
   __kernel __attribute__((reqd_work_group_size(256, 1, 1))) void quorate_##name
 #define Q_GLOBAL __global
@@ -16,6 +23,7 @@
 #define q_item() ((q_word)get_local_id(0))
 #define q_launched_group() ((q_word)get_group_id(0))
 #define q_high_product(a, b) mul_hi((q_word)(a), (q_word)(b))
+// q_high_product is the upper word of a product of two 32-bit words.
 typedef uchar q_byte;
 
 #else
@@ -29,6 +37,7 @@ typedef uchar q_byte;
 #define q_item() threadIdx.x
 #define q_launched_group() blockIdx.x
 #define q_high_product(a, b) __umulhi((a), (b))
+// The same words for nvcc, of which only the device's pass compiles them.
 typedef unsigned char q_byte;
 
 #endif

@@ -1,6 +1,12 @@
 // Where the factors of a product lie (docs/numerics.md, sections 3 and 4): the
 // element at row m, or column n, and k of either, as a place in memory. Nothing
 // is materialised.
+//
+// A product of a convolution is an implicit one ("implicit GEMM"): its rows are
+// pixels or taps, and what im2col would have written is computed as an address.
+// q_patch decodes a row once, q_step a place along k; adding both gives the
+// element. Every `kind` is a constant where these are called, so a compiler
+// keeps one branch of each.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_OPERANDS_H_
 #define QUORATE_KERNELS_GPU_DEVICE_OPERANDS_H_
 
@@ -22,6 +28,7 @@
    (kind) == Q_INPUT_SLOPES)
 #define q_b_runs_along_k(kind) ((kind) == Q_ABT || (kind) == Q_INPUT_SLOPES)
 
+// number / by, rounded down; number below 2^31. See divisor_of.
 Q_FUNCTION q_word q_divide(q_word number, const QDivisor by) {
   return (q_high_product(number, by.multiplier) + number) >> by.shift;
 }
@@ -39,6 +46,7 @@ typedef struct {
   q_size base;
 } QStep;
 
+// Row m of a, in matrix z: for a convolution, z is the group of channels.
 Q_FUNCTION QPatch q_patch(const int kind, const QProduct p,
                           const QConvolution n, q_word m, q_word z) {
   QPatch patch = {0u, 0, 0};
@@ -49,6 +57,7 @@ Q_FUNCTION QPatch q_patch(const int kind, const QProduct p,
   } else if (kind == Q_WEIGHT_SLOPES) {  // m: tap and channel
     const q_word tap = q_divide(m, n.by_channels);
     const q_word row = q_divide(tap, n.by_width);
+    // The tap's place relative to a window that begins at pixel 0.
     patch.row = (int)row - (int)n.padding;
     patch.col = (int)(tap - row * n.kernel_width) - (int)n.padding;
     patch.base = (q_size)z * n.group_in + (m - tap * n.group_in);
@@ -58,11 +67,14 @@ Q_FUNCTION QPatch q_patch(const int kind, const QProduct p,
     const q_word row = q_divide(pixel, n.by_row);
     const q_word col = pixel - row * n.by_row.divisor;
     if (kind == Q_FORWARD) {
+      // Where the window begins in x.
       patch.row = (int)(row * n.stride) - (int)n.padding;
       patch.col = (int)(col * n.stride) - (int)n.padding;
       patch.base = (q_size)image * n.in_height * n.in_width * n.in_channels +
                    (q_size)z * n.group_in;
     } else {
+      // The output pixel that the phase's first tap belongs to; later taps lie
+      // to the left of it and above.
       patch.row = (int)(row + n.shift_row);
       patch.col = (int)(col + n.shift_col);
       patch.base = (q_size)image * n.out_height * n.out_width * n.out_channels +
@@ -72,6 +84,7 @@ Q_FUNCTION QPatch q_patch(const int kind, const QProduct p,
   return patch;
 }
 
+// Place k of the sum: a tap and channel, or an output pixel (section 4).
 Q_FUNCTION QStep q_step(const int kind, const QProduct p, const QConvolution n,
                         q_word k) {
   QStep step = {0, 0, 0u, 0u};
@@ -103,6 +116,7 @@ Q_FUNCTION float q_a_element(const int kind, const QConvolution n,
   if (kind == Q_AB || kind == Q_ABT || kind == Q_ATB) {
     return a[patch.base + step.base];
   }
+  // x is read forward from a window's corner, dy backward.
   const int turned = kind == Q_INPUT_SLOPES;
   const q_word row =
       (q_word)(turned ? patch.row - step.row : patch.row + step.row);
@@ -125,6 +139,7 @@ Q_FUNCTION q_size q_b_at(const int kind, const QProduct p, const QConvolution n,
   const q_word tap = q_divide(k, n.by_channels);
   const q_word row = q_divide(tap, n.by_width);
   const q_word col = tap - row * n.by_width.divisor;
+  // The tap in the kernel: the phase's first, then every stride-th.
   const q_size at = (q_size)(n.phase_row + row * n.stride) * n.kernel_width +
                     n.phase_col + col * n.stride;
   return (at * n.group_in + column) * n.out_channels + (q_size)z * n.group_out +
@@ -133,6 +148,7 @@ Q_FUNCTION q_size q_b_at(const int kind, const QProduct p, const QConvolution n,
 
 // Which row of c the row m of a product is.
 Q_FUNCTION q_size q_c_row(const int kind, const QConvolution n, q_word m) {
+  // With a stride, a phase's pixels are spread over the image.
   if (kind != Q_INPUT_SLOPES || n.stride == 1u) return m;
   const q_word image = q_divide(m, n.by_image);
   const q_word pixel = m - image * n.by_image.divisor;

@@ -1,5 +1,9 @@
 // Products (docs/numerics.md, sections 3 and 4): in tiles of two sizes; the sum
 // of what was split; and convolutions of a few channels, item by item.
+//
+// Tiles of 128 are faster where there is enough work for them, tiles of 64
+// where there is less; gpu/products.cpp decides. Q_RESIDENT is how many groups
+// a compute unit shall hold: it bounds the registers of an item (CUDA).
 #ifndef QUORATE_KERNELS_GPU_DEVICE_PRODUCTS_H_
 #define QUORATE_KERNELS_GPU_DEVICE_PRODUCTS_H_
 
@@ -78,6 +82,7 @@ Q_FUNCTION void q_narrow_product(const int kind, q_size i,
   float total = 0.0f;
   for (q_word begin = k_begin; begin < k_end; begin += 256u) {
     const q_word end = q_least(begin + 256u, k_end);
+    // A segment's sum starts at +0 and takes k in order (section 3).
     float sum = 0.0f;
     for (q_word k = begin; k < end; ++k) {
       sum = q_fma(q_a_element(kind, n, a, patch, q_step(kind, p, n, k)),
@@ -86,6 +91,7 @@ Q_FUNCTION void q_narrow_product(const int kind, q_size i,
     total = begin == k_begin ? sum : q_add(total, sum);
   }
   const q_size c_column = (q_size)z * p.c_inner + column;
+  // Partial sums lie densely in c, part after part.
   if (p.is_partial != 0u) {
     c[(((q_size)part * p.matrices + z) * p.rows + m) * p.cols + column] = total;
   } else {
@@ -111,6 +117,8 @@ Q_FUNCTION void q_narrow_product(const int kind, q_size i,
     }                                                                      \
   }
 
+// Parameters as those of the tiled kernels, so that one launch serves both;
+// totals is not used.
 Q_NARROW_KERNEL(narrow_convolution, Q_FORWARD)
 Q_NARROW_KERNEL(narrow_convolution_dx, Q_INPUT_SLOPES)
 Q_NARROW_KERNEL(narrow_convolution_dw, Q_WEIGHT_SLOPES)

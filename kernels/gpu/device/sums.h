@@ -1,4 +1,8 @@
 // Sums of contiguous values in R1 order (docs/numerics.md, section 5).
+//
+// R1 fits a group of 256 items: its 32 lanes are 32 items, so a group sums
+// eight blocks at a time. Every function with a barrier must be called by all
+// items of the group.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_SUMS_H_
 #define QUORATE_KERNELS_GPU_DEVICE_SUMS_H_
 
@@ -10,6 +14,7 @@ typedef struct {
   q_word count;
 } QPairs;
 
+// Adds the next value: like a carry, it meets each full level on its way.
 Q_FUNCTION void q_push(QPairs* pairs, float value) {
   q_word level = 0u;
   for (; (pairs->count >> level & 1u) != 0u; ++level) {
@@ -19,6 +24,7 @@ Q_FUNCTION void q_push(QPairs* pairs, float value) {
   pairs->count += 1u;
 }
 
+// The sum of what was pushed, +0 for nothing. Changes nothing.
 Q_FUNCTION float q_total(const QPairs* pairs) {
   float sum = 0.0f;
   int is_empty = 1;
@@ -37,6 +43,7 @@ Q_FUNCTION float q_total(const QPairs* pairs) {
 Q_FUNCTION void q_block_values(const int is_dot, Q_GLOBAL const float* x,
                                Q_GLOBAL const float* y, q_size begin,
                                q_size count, Q_SHARED_POINTER float* lanes) {
+  // An item is one lane of one block: it adds every 32nd element.
   const q_word item = q_item();
   const q_word lane = item & 31u;
   const q_size block = begin + (q_size)(item >> 5) * 1024u;
@@ -47,6 +54,7 @@ Q_FUNCTION void q_block_values(const int is_dot, Q_GLOBAL const float* x,
   }
   q_barrier();  // whoever reads the lanes of before is done
   lanes[item] = sum;
+  // The tree over a block's 32 lanes; blocks do not mix.
   for (q_word h = 16u; h > 0u; h >>= 1) {
     q_barrier();
     if (lane < h) lanes[item] = q_add(lanes[item], lanes[item + h]);
@@ -60,6 +68,7 @@ Q_FUNCTION float q_row_sum(const int is_dot, Q_GLOBAL const float* x,
                            Q_GLOBAL const float* y, q_word count,
                            Q_SHARED_POINTER float* lanes,
                            Q_SHARED_POINTER float* result) {
+  // Item 0 adds the blocks' values in pairs, as they come.
   QPairs pairs;
   pairs.count = 0u;
   for (q_size begin = 0u; begin < count; begin += 8192u) {
@@ -82,6 +91,8 @@ Q_KERNEL(block_sums)
   Q_AT(sums);
   Q_SHARED float lanes[256];
   const q_size begin = (q_size)q_group() * 8192u;
+  // Both calls are the same but for a constant, so that a compiler drops the
+  // branch from the inner loop.
   if (is_dot) {
     q_block_values(1, x, x, begin, count, lanes);
   } else {

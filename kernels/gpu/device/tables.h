@@ -1,9 +1,13 @@
 // Rows of a table, and their gradient (docs/numerics.md, section 7).
+//
+// The host sorts the rows by their ids and cuts them into chains
+// (gpu/embedding.h): a device's atomic additions would come in any order.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_TABLES_H_
 #define QUORATE_KERNELS_GPU_DEVICE_TABLES_H_
 
 #include "kernels/gpu/device/sums.h"
 
+// y[r] = table[ids[r]], rows of `channels`; one item for each element.
 Q_KERNEL(embedding)
 (q_word first, q_size count, Q_INPUT(table), Q_WORDS(ids), Q_OUTPUT(y),
  q_word channels) {
@@ -28,6 +32,7 @@ Q_KERNEL(chain_sums)
     const q_word channel = (q_word)(i % channels);
     const q_size chain = i / channels;
     float sum = 0.0f;
+    // From +0, in the order of the rows: a chain of section 5.
     for (q_word r = starts[chain]; r < starts[chain + 1u]; ++r) {
       sum = q_add(sum, dy[(q_size)order[r] * channels + channel]);
     }
@@ -50,6 +55,7 @@ Q_KERNEL(add_chains)
     for (q_word c = chains[symbol]; c < chains[symbol + 1u]; ++c) {
       q_push(&pairs, sums[(q_size)c * channels + channel]);
     }
+    // +0 for a symbol without rows, which is still added if accumulating.
     const float total = q_total(&pairs);
     dtable[i] = accumulates != 0u ? q_add(dtable[i], total) : total;
   }

@@ -2,6 +2,9 @@
 // which has Q_SIDE x Q_SIDE results. Included once per size of tile, without a
 // guard. docs/numerics.md, section 3: sums over k in segments of 256, k
 // ascending; beyond the end (-0)*(+0) is added, which changes nothing.
+//
+// The memory of a group holds 16 steps along k of both tiles, each row 4 floats
+// longer than the tile, so that writes along k do not meet in one bank.
 
 #define Q_TILE_STRIDE (Q_TILE + 4u)
 #define Q_TILE_DEPTH 16u
@@ -84,6 +87,7 @@ Q_FUNCTION void Q_SIZED(q_product)(
     const QConvolution n, const QEpilogue then, Q_SHARED_POINTER float* tiles) {
   Q_SHARED_POINTER float* a_tile = tiles;
   Q_SHARED_POINTER float* b_tile = tiles + Q_TILE_FLOATS;
+  // Groups count columns of tiles first, then rows, matrices, parts.
   const q_word across = (p.cols + Q_TILE - 1u) / Q_TILE;
   const q_word down = (p.rows + Q_TILE - 1u) / Q_TILE;
   const q_word n0 = group % across * Q_TILE;

@@ -1,4 +1,8 @@
 // Pooling (docs/numerics.md, section 7): one item for each result.
+//
+// An item finds the window or the windows of its element by arithmetic; none is
+// stored. The gradient of a maximum looks for the winner again, for each window
+// over an element: more reads, but no array of indices and no atomics.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_WINDOWS_H_
 #define QUORATE_KERNELS_GPU_DEVICE_WINDOWS_H_
 
@@ -11,6 +15,7 @@ typedef struct {
   q_word row, col, channel;
 } QElement;
 
+// The element with index i of an array with these sizes.
 Q_FUNCTION QElement q_element(q_size i, q_word height, q_word width,
                               q_word channels) {
   QElement at;
@@ -31,6 +36,7 @@ typedef struct {
 Q_FUNCTION QRange q_window(const QPooling n, q_word out, q_word in_size) {
   QRange range;
   const q_word start = out * n.stride;
+  // The padding is at most half of the size: end does not wrap.
   range.begin = start < n.padding ? 0u : start - n.padding;
   range.end = q_least(start + n.size - n.padding, in_size);
   return range;
@@ -40,6 +46,7 @@ Q_FUNCTION QRange q_window(const QPooling n, q_word out, q_word in_size) {
 Q_FUNCTION QRange q_windows_of(const QPooling n, q_word in, q_word out_size) {
   QRange range;
   const q_word at = in + n.padding;
+  // The first window that reaches so far, and the last that begins there.
   range.begin = at < n.size ? 0u : (at - n.size) / n.stride + 1u;
   range.end = q_least(at / n.stride + 1u, out_size);
   return range;
@@ -60,6 +67,7 @@ Q_FUNCTION q_size q_greatest(const QPooling n, Q_GLOBAL const float* x,
           ((out.image * n.in_height + row) * n.in_width + col) * n.channels +
           out.channel;
       const float value = x[at];
+      // value != value: a NaN replaces what was found, also another NaN.
       if (!is_found || value > most || value != value) {
         best = at;
         most = value;
@@ -70,6 +78,7 @@ Q_FUNCTION q_size q_greatest(const QPooling n, Q_GLOBAL const float* x,
   return best;
 }
 
+// Elements of y, of x, and the index of a result in y.
 Q_FUNCTION q_size q_pooling_results(const QPooling n) {
   return (q_size)n.images * n.out_height * n.out_width * n.channels;
 }
@@ -82,6 +91,7 @@ Q_FUNCTION q_size q_result_at(const QPooling n, const QElement out) {
          out.channel;
 }
 
+// y = the greatest element of each window.
 Q_KERNEL(max_pool)(q_word first, Q_INPUT(x), Q_OUTPUT(y), const QPooling n) {
   Q_AT(x);
   Q_AT(y);
@@ -113,6 +123,8 @@ Q_KERNEL(max_pool_gradient)
   }
 }
 
+// y = the sum of a window's taps inside the image, in order of row and column,
+// times `reciprocal` (1 / size^2).
 Q_KERNEL(average_pool)
 (q_word first, Q_INPUT(x), Q_OUTPUT(y), const QPooling n, float reciprocal) {
   Q_AT(x);
@@ -134,6 +146,7 @@ Q_KERNEL(average_pool)
   }
 }
 
+// Gathers: each input adds dy times `reciprocal` of the windows that hold it.
 Q_KERNEL(average_pool_gradient)
 (q_word first, Q_INPUT(dy), Q_OUTPUT(dx), const QPooling n, float reciprocal) {
   Q_AT(dy);
