@@ -166,7 +166,7 @@ quick() {
   run_ctest build/release --label-exclude slow
   heading "tests/pipeline, those that tell most"
   mapfile -t chosen < <(scripts only "${quick_scripts[@]}")
-  run_scripts "${chosen[@]}"
+  in_memory run_scripts "${chosen[@]}"
 }
 
 plain() { # 1 if everything is wanted, else 0
@@ -190,7 +190,7 @@ plain() { # 1 if everything is wanted, else 0
   local building=$!
   mapfile -t chosen < <(scripts only "${slow_scripts[@]}"
     scripts without "${slow_scripts[@]}" "${late[@]}")
-  run_scripts "${chosen[@]}"
+  in_memory run_scripts "${chosen[@]}"
   heading "build build/asan-clang: the rest"
   if wait "$building"; then
     run_ctest build/asan-clang

@@ -77,7 +77,7 @@ def test_deltas(stage):
         expect(1 <= whole <= 4, f"{whole} snapshots were fetched whole")
         # How many depends on how many units it got: a busy machine is slow to
         # start it anew.
-        expect(deltas >= 5, f"{deltas} deltas were fetched")
+        expect(deltas >= 1, f"{deltas} deltas were fetched")
         fetched += whole + deltas
         words.append(f"{whole} snapshots and {deltas} deltas")
     expect(fetched >= len(snapshots), f"{len(snapshots)} versions were bases "
