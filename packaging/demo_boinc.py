@@ -15,9 +15,9 @@ from demo import SETTINGS, Demo, Failure
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] /
                        "tests/pipeline"))
-import project  # noqa: E402  the folder of the tests
-from stock_boinc import (StockBoinc, need_stock_boinc,  # noqa: E402
-                         new_account)
+from support import project  # noqa: E402  the folder of the tests
+from support.stock_boinc import (StockBoinc, need_stock_boinc,  # noqa: E402
+                                 new_account)
 
 LEAST_MIXED = 0.25  # of the quorums
 

@@ -19,7 +19,7 @@ test_packages=(
   clang clang-14 libclang-rt-14-dev clang-format-14
   python3-numpy git procps curl sqlite3 openssl groff-base faketime
   pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
-  boinc-client # the stock client: tests/pipeline/stock_boinc.py
+  boinc-client # the stock client: tests/pipeline/support/stock_boinc.py
   chromium # the page as a reader sees it: tests/server/page/dashboard
 )
 bench_packages=(

@@ -29,8 +29,8 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import Process, Project, Server, expect, run  # noqa: E402
-from swarm import Swarm, judge  # noqa: E402
+from support.project import Process, Project, Server, expect, run  # noqa: E402
+from support.swarm import Swarm, judge  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402

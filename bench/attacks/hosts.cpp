@@ -1,6 +1,6 @@
 // bench-attack-hosts: honest and false hosts of a running server, played from
 // one thread. Started by bench/attacks/attacks_bench.py and
-// tests/pipeline/attacks_test.py; prints one line of JSON for every report.
+// tests/pipeline/faults/attacks_test.py; prints one line of JSON for every report.
 #include <cstdio>
 
 #include <CLI/CLI.hpp>

@@ -15,8 +15,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import Failure, Project, Server, expect, run  # noqa: E402
-from swarm import Swarm, judge  # noqa: E402
+from support.project import Failure, Project, Server, expect, run  # noqa: E402
+from support.swarm import Swarm, judge  # noqa: E402
 
 RUNS = 25
 ATTACKERS = 12

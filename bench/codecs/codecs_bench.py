@@ -18,8 +18,8 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import Project, Server, Volunteer, run  # noqa: E402
-from proxy import Proxy  # noqa: E402
+from support.project import Project, Server, Volunteer, run  # noqa: E402
+from support.proxy import Proxy  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402

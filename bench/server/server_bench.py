@@ -32,7 +32,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import RUN, Project, Server, run  # noqa: E402
+from support.project import RUN, Project, Server, run  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import record  # noqa: E402

@@ -24,8 +24,8 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
-from project import (Process, Project, Server, Skip, Volunteer,  # noqa: E402
-                     expect, free_port, run, wait_for)
+from support.project import (Process, Project, Server, Skip,  # noqa: E402
+                             Volunteer, expect, free_port, run, wait_for)
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import record  # noqa: E402

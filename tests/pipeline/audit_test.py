@@ -12,8 +12,8 @@ import signal
 import subprocess
 import time
 
-from project import RUN, Project, Server, Volunteer, expect, expect_words, \
-    run, wait_for
+from support.project import (RUN, Project, Server, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 DEVICES = ["reference", "cpu:avx2", "cpu:avx512", "opencl:0"]
 

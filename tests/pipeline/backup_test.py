@@ -15,7 +15,8 @@ import stat
 import subprocess
 import time
 
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
 
 KILLED = 8  # backups
 PATIENCE = 120

@@ -9,7 +9,8 @@ while the server runs. The run is then finished by the ordinary server.
 import collections
 import time
 
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
 
 
 def states(project):

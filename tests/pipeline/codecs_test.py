@@ -13,9 +13,10 @@ import pathlib
 
 import numpy as np
 
-import update_codecs
+from support import update_codecs
 from audit_test import devices
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
 from update_rules_test import (DeltaAsgd, expect_same_bits, learned_tensors,
                                parameters, repeat, update)
 

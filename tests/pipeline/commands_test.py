@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 
-from project import RUN, Project, Server, Skip, expect, run, wait_for
+from support.project import RUN, Project, Server, Skip, expect, run, wait_for
 
 PROGRAMS = ("quorate", "quorate-client", "quorate-worker")
 # Commands without --json, and why.

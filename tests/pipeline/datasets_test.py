@@ -13,7 +13,7 @@ import os
 import pathlib
 import sys
 
-from project import Project, Skip, expect, expect_words, run
+from support.project import Project, Skip, expect, expect_words, run
 
 SOURCES = pathlib.Path(__file__).parent.parent / "server/datasets/golden"
 sys.path.insert(0, str(SOURCES))

@@ -10,8 +10,8 @@ import json
 import re
 import shutil
 
-from project import Project, Server, Skip, Volunteer, expect, expect_words, \
-    run, wait_for
+from support.project import (Project, Server, Skip, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 
 def opencl_device(stage):

@@ -20,7 +20,7 @@ try:
 except ImportError:
     torch = None
 
-from project import RUN, Project, Server, Skip, Volunteer, expect, run
+from support.project import RUN, Project, Server, Skip, Volunteer, expect, run
 
 POINTS = 0.1
 LEAST_ACCURACY = 0.5  # a model that learned something

@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-from project import Skip, expect, run
+from support.project import Skip, expect, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/scenarios"))

@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 
-from project import Project, Server, Skip, Volunteer, expect, run, wait_for
+from support.project import (Project, Server, Skip, Volunteer, expect, run,
+                             wait_for)
 
 
 def install(stage, prefix):

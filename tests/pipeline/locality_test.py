@@ -6,8 +6,8 @@ import contextlib
 import pathlib
 import sqlite3
 
-from boinc_scene import Scene
-from project import Project, Server, Volunteer, expect, run, wait_for
+from support.boinc_scene import Scene
+from support.project import Project, Server, Volunteer, expect, run, wait_for
 
 SHARDS = 8
 SAMPLES = 10_240  # of a shard

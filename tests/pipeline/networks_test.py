@@ -26,7 +26,7 @@ except ImportError:
     torch = None
 
 from export_test import images_of, read_safetensors
-from project import RUN, Project, Server, Skip, Volunteer, expect, run
+from support.project import RUN, Project, Server, Skip, Volunteer, expect, run
 
 CONTEXT = 32
 LAYERS = [

@@ -5,8 +5,8 @@ what became of what it needs."""
 import shutil
 import signal
 
-from project import Project, Server, Volunteer, expect, expect_words, run, \
-    wait_for
+from support.project import (Project, Server, Volunteer, expect, expect_words,
+                             run, wait_for)
 
 
 def headline(volunteer, expected):

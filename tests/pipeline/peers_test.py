@@ -10,9 +10,9 @@ who is not allowed, and what is spoilt, is refused while the training goes on.
 import random
 import re
 
-from project import RUN, Project, Server, TlsServer, Volunteer, expect, \
-    expect_words, run, wait_for
-from proxy import Proxy
+from support.project import (RUN, Project, Server, TlsServer, Volunteer,
+                             expect, expect_words, run, wait_for)
+from support.proxy import Proxy
 
 KILLS = 2
 # A peer that fails is asked less and less often: up to a minute passes.

@@ -4,8 +4,8 @@ without the project; one changed byte is seen."""
 
 import json
 
-from project import RUN, Project, Server, Volunteer, expect, expect_words, \
-    run
+from support.project import (RUN, Project, Server, Volunteer, expect,
+                             expect_words, run)
 
 
 def part_of(entries, host):

@@ -10,8 +10,8 @@ import os
 import random
 import time
 
-from project import RUN, Failure, Project, Server, Volunteer, expect, \
-    expect_words, run, wait_for
+from support.project import (RUN, Failure, Project, Server, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 DAY = 86400
 SOON = 0.00001  # days; about a second

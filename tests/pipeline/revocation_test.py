@@ -8,8 +8,8 @@ import json
 import random
 import time
 
-from project import RUN, Project, Server, Volunteer, expect, expect_words, \
-    run, wait_for
+from support.project import (RUN, Project, Server, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 KILLS = 6
 

@@ -9,7 +9,8 @@ skipped by name.
 
 import time
 
-from project import Failure, Project, Server, Volunteer, Worker, expect, run
+from support.project import (Failure, Project, Server, Volunteer, Worker,
+                             expect, run)
 
 WAYS = [("cpu", 1), ("cpu", 2), ("cpu:avx2", 1), ("cpu:avx2", 2),
         ("cpu:avx512", 1), ("cpu:avx512", 2), ("reference", 1)]

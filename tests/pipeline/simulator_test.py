@@ -9,7 +9,7 @@ import csv
 import json
 import sqlite3
 
-from project import RUN, Project, Server, Volunteer, expect, run
+from support.project import RUN, Project, Server, Volunteer, expect, run
 
 # What depends on who signed, or on which row of which store it is.
 NAMES = {"previous", "host", "workunit", "result", "name"}

@@ -8,8 +8,9 @@ that starts anew, and so has forgotten what leads where, sends one more.
 
 import re
 
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
-from proxy import Proxy
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
+from support.proxy import Proxy
 
 
 class Watched:

@@ -10,7 +10,7 @@ import pathlib
 import sys
 import types
 
-from project import expect, expect_words, run
+from support.project import expect, expect_words, run
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "bench/scenarios"))

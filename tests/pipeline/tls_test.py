@@ -5,7 +5,8 @@ a renewed certificate, and a key that volunteers have not pinned."""
 import shutil
 import subprocess
 
-from project import Project, Skip, TlsServer, Volunteer, expect, run, wait_for
+from support.project import (Project, Skip, TlsServer, Volunteer, expect, run,
+                             wait_for)
 
 ALONE = ("--house-workers", "0")
 

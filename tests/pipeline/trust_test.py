@@ -10,8 +10,9 @@ for what an operator purges, with the server killed at every stage of it.
 
 import time
 
-from invariants import check_ledger
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
+from support.invariants import check_ledger
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
 
 SAMPLES = 4096
 PROVEN_AFTER = 6

@@ -14,9 +14,9 @@ import time
 
 import numpy as np
 
-import update_codecs
+from support import update_codecs
 from export_test import read_safetensors
-from project import RUN, Project, Server, Volunteer, expect, run
+from support.project import RUN, Project, Server, Volunteer, expect, run
 
 KILLS = 2
 F = np.float32

@@ -5,8 +5,8 @@ import json
 import os
 import struct
 
-from project import RUN, Project, Server, Volunteer, expect, expect_words, \
-    run
+from support.project import (RUN, Project, Server, Volunteer, expect,
+                             expect_words, run)
 
 
 def train(stage, name, model):

@@ -7,14 +7,17 @@ a kill -9 cannot tear.
 import hashlib
 import json
 import os
+import pathlib
 import random
 import re
 import shutil
 import stat
 import subprocess
+import sys
 import time
 
-from project import Project, Skip, expect, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import Project, Skip, expect, run
 
 KILLED = 8  # commands
 OPTIONS = ["-pkeyopt", "rsa_padding_mode:pkcs1"]

@@ -5,10 +5,13 @@ units of 5 and 15 s; the long form has units of 60 s as well, over 15 minutes,
 and those must keep it busy for 90 %."""
 
 import datetime
+import pathlib
 import re
+import sys
 
-from boinc_scene import Scene
-from project import expect, run, wait_for
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.boinc_scene import Scene
+from support.project import expect, run, wait_for
 
 MODEL = "resnet:3x32,3x64,3x128"
 STEP_SECONDS = 0.4  # with a batch of 64, one thread

@@ -7,10 +7,13 @@ is found and nothing of it gets into the model, and everything counts once.
 """
 
 import collections
+import pathlib
+import sys
 
-from boinc_scene import Scene, expect_counted_once
-from project import Volunteer, expect, run
-from stock_boinc import new_account
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.boinc_scene import Scene, expect_counted_once
+from support.project import Volunteer, expect, run
+from support.stock_boinc import new_account
 
 # A unit is a whole shard, the longest that there is.
 TRAINING = ("--model", "lenet", "--local-steps", 160, "--rule", "vc-asgd",

@@ -7,13 +7,16 @@ that the client was thanked for is in the store once, and none is counted that
 the server has not got whole.
 """
 
+import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
-from boinc_scene import LONG, Scene, expect_counted_once
-from project import Skip, expect, run, wait_for
-from stock_boinc import StockBoinc, new_account
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.boinc_scene import LONG, Scene, expect_counted_once
+from support.project import Skip, expect, run, wait_for
+from support.stock_boinc import StockBoinc, new_account
 
 
 def sent_names(exchange):

@@ -5,12 +5,16 @@ page, configuration, accounts, and a scheduler that has no work."""
 
 import http.server
 import json
+import pathlib
 import re
+import sys
 import threading
 import urllib.parse
 
-from project import Project, Server, expect, expect_words, run, wait_for
-from stock_boinc import StockBoinc
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import (Project, Server, expect, expect_words, run,
+                             wait_for)
+from support.stock_boinc import StockBoinc
 
 KEY = "0123456789abcdef0123456789abcdef"
 HOST = 7001

@@ -14,11 +14,14 @@ import hashlib
 import http.client
 import http.server
 import json
+import pathlib
+import sys
 import threading
 
-from project import (SEAL_BYTES, Project, Server, Volunteer, expect,
-                     expect_words, run, wait_for)
-from swarm import Swarm, judge
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import (SEAL_BYTES, Project, Server, Volunteer, expect,
+                             expect_words, run, wait_for)
+from support.swarm import Swarm, judge
 
 TRUST = {"trust_proven_after": 20, "trust_spot_check": 0.05,
          "trust_anchor": "true", "trust_ban_after": 3}

@@ -8,9 +8,12 @@ server with volunteers waiting in long polls: it leaves within seconds with exit
 code 0, and the volunteers come back to it by themselves.
 """
 
+import pathlib
+import sys
 import time
 
-from project import Project, Server, Volunteer, expect, run, wait_for
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import Project, Server, Volunteer, expect, run, wait_for
 
 LEAVE_SECONDS = 2.5  # "about two": the machine may be busy
 SERVER_LEAVE_SECONDS = 5

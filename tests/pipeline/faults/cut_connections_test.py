@@ -6,12 +6,15 @@ bytes. Its client goes on where it was: it asks for the rest of an object, and
 sends the rest of an update. No result fails, and the run is finished.
 """
 
+import pathlib
 import re
 import selectors
 import socket
+import sys
 import threading
 
-from project import Project, Server, Volunteer, expect, run
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import Project, Server, Volunteer, expect, run
 
 CUTS = 3  # of each direction
 MOST_BYTES = {"down": 700_000, "up": 300_000}  # of a connection, until then

@@ -9,8 +9,12 @@ update the one that a worker of ours computes again from the sealed unit.
 """
 
 import collections
+import pathlib
+import sys
 
-from project import Project, Server, Volunteer, Worker, expect, run, wait_for
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.project import (Project, Server, Volunteer, Worker, expect, run,
+                             wait_for)
 
 ATTACKS = ["random", "scaled", "sign-flip", "wrong-payload", "other-unit"]
 HONEST = 4

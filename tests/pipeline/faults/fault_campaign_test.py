@@ -12,13 +12,18 @@ updates taken one by one, once in rounds. --seed N repeats a campaign's draws.
 import collections
 import itertools
 import os
+import pathlib
 import random
 import signal
+import sys
 import time
 
-from invariants import check_end, check_ledger, check_results, check_units
-from project import RUN, Project, Server, Volunteer, expect, run, wait_for
-from proxy import Proxy
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.invariants import (check_end, check_ledger, check_results,
+                                check_units)
+from support.project import (RUN, Project, Server, Volunteer, expect, run,
+                             wait_for)
+from support.proxy import Proxy
 
 VOLUNTEERS = 3
 SAMPLES = 10240

@@ -16,9 +16,10 @@ import subprocess
 import sys
 import time
 
-from invariants import check_end, check_results, check_units
-from project import (RUN, Project, Server, Skip, Volunteer, expect,
-                     expect_words, run, wait_for)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.invariants import check_end, check_results, check_units
+from support.project import (RUN, Project, Server, Skip, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 SAMPLES = 4096
 OWN_MOUNTS = "QUORATE_OWN_MOUNTS"  # set: this process may mount what it likes

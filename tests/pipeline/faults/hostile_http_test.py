@@ -8,18 +8,21 @@ must get through, and what is answered must say what is wrong.
 """
 
 import json
+import pathlib
 import re
 import resource
 import socket
 import statistics
+import sys
 import threading
 import time
 
-from hostile import (broken_requests, get, hostile_json, path_tricks, request,
-                     with_token)
-from invariants import check_ledger, check_results
-from project import Project, Server, Volunteer, expect, run, wait_for
-from proxy import Proxy
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.hostile import (broken_requests, get, hostile_json, path_tricks,
+                             request, with_token)
+from support.invariants import check_ledger, check_results
+from support.project import Project, Server, Volunteer, expect, run, wait_for
+from support.proxy import Proxy
 
 TRICKLE_SECONDS = 15
 MOST_GROWTH_KB = 200 << 10  # of the server's memory, for 1,000 mute readers

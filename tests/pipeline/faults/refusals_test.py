@@ -8,13 +8,16 @@ trace; the run then ends as if none of them had been given.
 
 import gzip
 import http.server
+import pathlib
 import re
 import struct
+import sys
 import threading
 
-from invariants import check_end, check_results, check_units
-from project import (RUN, Project, Server, Volunteer, expect, free_port, run,
-                     wait_for)
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.invariants import check_end, check_results, check_units
+from support.project import (RUN, Project, Server, Volunteer, expect,
+                             free_port, run, wait_for)
 
 SAMPLES = 4096
 EPOCHS = 10

@@ -1,9 +1,9 @@
 """What tests with stock BOINC clients have in common: a project, its server,
 and a proxy between server and clients."""
 
-from meddler import Meddler
-from project import Project, Server, expect, wait_for
-from stock_boinc import Setup, StockBoinc, new_account
+from support.meddler import Meddler
+from support.project import Project, Server, expect, wait_for
+from support.stock_boinc import Setup, StockBoinc, new_account
 
 SHORT = ("--model", "mlp:16", "--batch", 32, "--local-steps", 40)
 # A minute for one core.

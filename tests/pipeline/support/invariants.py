@@ -6,7 +6,7 @@ with the server up or down.
 
 import collections
 
-from project import RUN, expect
+from support.project import RUN, expect
 
 FINAL_UNITS = {"assimilated", "credited", "cancelled"}
 

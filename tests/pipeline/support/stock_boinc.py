@@ -9,7 +9,7 @@ import subprocess
 import time
 import urllib.request
 
-from project import Failure, Process, Skip, expect, free_port, wait_for
+from support.project import Failure, Process, Skip, expect, free_port, wait_for
 
 PROGRAMS = ("boinc", "boinccmd")
 PASSWORD = "stage"

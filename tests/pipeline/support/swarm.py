@@ -7,7 +7,7 @@ import dataclasses
 import json
 import sqlite3
 
-from project import Process, expect, wait_for
+from support.project import Process, expect, wait_for
 
 FOUND = ("host_watched", "host_banned")  # events
 

@@ -14,7 +14,8 @@ grew. Called by hand, on a machine with nothing else to do:
 import resource
 import time
 
-from project import RUN, Failure, Project, Server, Volunteer, expect, run
+from support.project import (RUN, Failure, Project, Server, Volunteer, expect,
+                             run)
 
 VOLUNTEERS = 4
 
