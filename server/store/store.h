@@ -43,11 +43,14 @@ namespace quorate {
 // counted when asked: the page asks every second.
 struct RunTotals {
   std::uint64_t results_assimilated = 0;
+  // By verdict: by screening, by a quorum, or later by a recheck.
   std::uint64_t results_rejected = 0;
   std::uint64_t results_valid = 0;
   std::uint64_t units_made = 0;
+  // In any state that is final.
   std::uint64_t units_closed = 0;
   std::uint64_t samples = 0;  // of assimilated workunits
+  // Units, in truth: those whose update was taken out of the model.
   std::uint64_t results_revoked = 0;
 };
 
@@ -55,7 +58,9 @@ struct RunTotals {
 // a result that is found false later is taken off again.
 struct HostShare {
   RunKey run = 0;
-  std::uint64_t results = 0;        // valid ones of assimilated workunits
+  std::uint64_t results = 0;  // valid ones of assimilated workunits
+  // Versions count as in the ledger; an update is part of the version after the
+  // one that it was merged into. Both stay when a result is taken off.
   std::uint64_t first_version = 0;  // that one of them is part of
   std::uint64_t last_version = 0;
 };
@@ -153,6 +158,7 @@ class Store {
   // Workunits. Updates keep `run` and `object` as they were inserted.
   virtual std::vector<WorkunitId> insert_workunits(
       std::span<const Workunit> workunits) = 0;
+  // Throws corrupt if the canonical result is no result.
   virtual void update_workunits(std::span<const Workunit> workunits) = 0;
   // Those that still need a decision, of all runs: open, validated and not
   // assimilated, or in any state with a result in progress. Asked once, at the
@@ -160,6 +166,7 @@ class Store {
   virtual std::vector<Workunit> live_workunits() = 0;
   // One, and a page of a run's, in whatever state.
   virtual std::optional<Workunit> workunit(WorkunitId id) = 0;
+  // In every state; see Page.
   virtual std::vector<Workunit> workunits(RunKey run, const Page& page) = 0;
 
   // Those of a run that are to be rechecked or to be revoked: assimilated ones,

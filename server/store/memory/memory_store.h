@@ -30,6 +30,7 @@ class MemoryStore final : public Store {
   // options: what is dropped at each commit; by default nothing is.
   explicit MemoryStore(const MemoryStoreOptions& options);
 
+  // None of these moves a row: rollback() runs the undo steps backwards.
   void begin() override;
   // Forgets the undo steps, then drops what is over and beyond the options.
   void commit() override;
@@ -39,6 +40,8 @@ class MemoryStore final : public Store {
   UserId insert_user(const User& user) override;
   void update_users(std::span<const User> users) override;
   std::optional<User> user_by_key(const PublicKey& key) override;
+  // Row 1 is the house's, which the constructor makes, as a new SQLite file has
+  // it.
   std::optional<User> user(UserId id) override;
   std::vector<User> users() override;
 
@@ -82,6 +85,7 @@ class MemoryStore final : public Store {
   std::vector<Workunit> workunits(RunKey run, const Page& page) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
+  // By the host's valid results, however many those are.
   std::vector<Workunit> workunits_with(RunKey run, HostId host,
                                        bool unchecked) override;
   void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
@@ -94,6 +98,7 @@ class MemoryStore final : public Store {
       std::span<const WorkunitId> workunits) override;
   std::optional<Result> result(ResultId id) override;
   std::vector<Result> results(RunKey run, const Page& page) override;
+  // Down the run's set of rejected ids, so as many steps as rows are given.
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
 
   // A ledger's record takes time for each result of its unit, by whose hosts
@@ -108,6 +113,7 @@ class MemoryStore final : public Store {
   void insert_evaluation(const Evaluation& evaluation) override;
   std::vector<Evaluation> evaluations(RunKey run) override;
 
+  // The oldest go first when there are more than options_.events.
   void insert_events(std::span<const Event> events) override;
   std::vector<Event> events(const Page& page) override;
 
@@ -157,6 +163,7 @@ class MemoryStore final : public Store {
   void drop(WorkunitId id);
 
   MemoryStoreOptions options_;
+  // Like SQLite's: one transaction at a time, and none within another.
   bool in_transaction_ = false;
   UndoLog undo_;
 

@@ -41,6 +41,7 @@ class SqliteStore final : public Store {
   void update_hosts(std::span<const Host> hosts) override;
   std::optional<Host> host_by_key(const PublicKey& key) override;
   std::vector<Host> hosts() override;
+  // Each replaces by INSERT OR REPLACE, a statement a row.
   void replace_device_records(std::span<const DeviceRecord> records) override;
   std::vector<DeviceRecord> device_records() override;
   std::vector<HostShare> shares_of(HostId host) override;
@@ -67,6 +68,7 @@ class SqliteStore final : public Store {
   void replace_shard_progress(const ShardProgress& progress) override;
   std::vector<ShardProgress> shard_progress(RunKey run,
                                             std::uint32_t epoch) override;
+  // One row, which triggers keep.
   RunTotals totals(RunKey run) override;
 
   // Units: by id, by run (a page goes down the index), and by partial indexes

@@ -57,6 +57,7 @@ constexpr bool is_fixed(std::string_view column) {
 }
 
 // recent: BOINC's average credit, as a rate and its moment.
+// A key that nobody has stands for a user who came by the BOINC door.
 template <>
 struct Table<User> {
   static constexpr std::string_view kName = "users";
@@ -104,6 +105,7 @@ struct Table<Host> {
 
 // Key: host, device, arithmetic. A row is never removed; trust that is lost is
 // a row with 0.
+// `device` is the device's text as its host reports it, driver included.
 template <>
 struct Table<DeviceRecord> {
   static constexpr std::string_view kName = "device_records";
@@ -118,6 +120,7 @@ struct Table<DeviceRecord> {
 
 // Key: user. No authenticator: it is made of the row and a secret of the
 // server, so the file alone lets nobody in.
+// `email` is unique unless it is empty; `password` is a slow hash.
 template <>
 struct Table<BoincAccount> {
   static constexpr std::string_view kName = "boinc_accounts";
@@ -131,6 +134,7 @@ struct Table<BoincAccount> {
 };
 
 // Key: host, which came by the BOINC door.
+// rpc_seqno tells a copied client folder from the original.
 template <>
 struct Table<BoincHost> {
   static constexpr std::string_view kName = "boinc_hosts";
@@ -165,6 +169,7 @@ struct Table<Peer> {
 };
 
 // Key: fingerprint.
+// A project's fingerprint is the start of the hash of its key.
 template <>
 struct Table<AllowedPeer> {
   static constexpr std::string_view kName = "allowed_peers";
@@ -193,6 +198,8 @@ struct Table<HostShare> {
 // `model` is JSON; the update rule's settings are the operator's text.
 // `run_id` is the random id that is in every task and ledger; `id`, the row's
 // number, is this store's own.
+// `ended` and `updates_removed` are 0 until that happens. A run's row is never
+// removed.
 template <>
 struct Table<Run> {
   static constexpr std::string_view kName = "runs";
@@ -248,6 +255,8 @@ struct Table<RunCursor> {
 };
 
 // Key: run and place. A later epoch takes the place over.
+// `place` is that in the epoch's order, not the shard's index: the order
+// follows from the run's seed.
 template <>
 struct Table<ShardProgress> {
   static constexpr std::string_view kName = "shard_progress";
@@ -264,6 +273,8 @@ struct Table<ShardProgress> {
 // few rows are live or to be checked.
 // operations: counted from the model, for lengths and credit; base_version: of
 // the model that the unit starts from.
+// unit_index counts within its run; id over all. canonical_result is NULL until
+// the verdict.
 template <>
 struct Table<Workunit> {
   static constexpr std::string_view kName = "workunits";
@@ -306,6 +317,8 @@ struct Table<SealedTask> {
 
 // header and its signature are what the host signed, byte for byte: an audit
 // checks them years later.
+// host and user are NULL until it is sent; claim_hash and update_hash are zeros
+// until it is reported. A witness (is_witness) has no update of its own.
 template <>
 struct Table<Result> {
   static constexpr std::string_view kName = "results";
@@ -371,6 +384,7 @@ struct Table<Evaluation> {
 };
 
 // For people; nothing is decided by what stands here.
+// run and host are NULL where the event is of none.
 template <>
 struct Table<Event> {
   static constexpr std::string_view kName = "events";
@@ -386,6 +400,7 @@ struct Table<Event> {
 };
 
 // Read only: triggers write it. Key: run.
+// samples counts those of units in the model: a revoked unit's are taken off.
 template <>
 struct Table<RunTotals> {
   static constexpr std::string_view kName = "run_totals";
