@@ -22,6 +22,8 @@ struct AppContent {
 // the SHA-256 of its bytes.
 AppContent app_content(std::string_view name, Bytes bytes);
 
+// platform: a name of program_files.h; devices: at least one; libraries: those
+// that a volunteer's machine may lack.
 struct NewVersion {
   std::string platform;
   std::vector<DeviceKind> devices;

@@ -14,6 +14,7 @@
 
 namespace quorate::boinc {
 
+// Bounds of what is read and published.
 inline constexpr std::uint64_t kMaxAppFileBytes = 1ULL << 30;
 inline constexpr std::size_t kMaxLibraries = 64;
 inline constexpr std::uint32_t kMaxVersion = 100'000;
@@ -52,6 +53,7 @@ struct PublishedVersion {
   std::string program;      // an AppFile
   std::vector<AppLibrary> libraries;
 
+  // Whether `devices` has it; says nothing of is_retired.
   bool serves(DeviceKind device) const;
   bool operator==(const PublishedVersion&) const = default;
 };
@@ -64,6 +66,8 @@ struct FormerKey {
   bool operator==(const FormerKey&) const = default;
 };
 
+// Immutable once read: a change makes another (server/apps/app_changes), which
+// takes the old one's place by a rename.
 struct AppManifest {
   std::optional<RsaPublicKey> code_sign_key;  // with the first file at latest
   std::vector<FormerKey> former_keys;         // oldest first
@@ -76,6 +80,7 @@ struct AppManifest {
 // 1 to 128 letters, digits, "_", "." and "-".
 bool is_platform(std::string_view text);
 
+// Canonical JSON; what parse_app_manifest() gives back is equal.
 std::string write(const AppManifest& manifest);
 // Throws corrupt, beginning with `what` and naming the member, unless every
 // name leads somewhere and all is within bounds. Signatures are not checked.

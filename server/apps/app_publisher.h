@@ -18,10 +18,12 @@ class AppPublisher {
   // as load_app_manifest.
   AppPublisher(const ProjectFolder& folder, const std::string& command);
 
+  // As it is on disk after the last change.
   const AppManifest& manifest() const { return manifest_; }
 
   // The number of the new version. Throws as with_version; io.
   std::uint32_t add(const RsaPrivateKey& key, const NewVersion& version);
+  // Throws as with_retired; io. Tasks that were sent with it go on.
   void retire(std::uint32_t version);
 
   // The private half of the code-sign key at `path`; a rotation that was cut
@@ -39,6 +41,7 @@ class AppPublisher {
   void rotate(const fs::path& path, const fs::path& next_path);
 
  private:
+  // Writes the manifest, durably. What it names is on the disk before.
   void save(AppManifest next);
 
   const ProjectFolder& folder_;

@@ -1,5 +1,11 @@
-// The published app versions as a server uses them: what to send to which
-// host, and the files to download.
+// The published app versions as a server uses them: what to send to which host,
+// and the files to download.
+//
+// The room server/apps holds what BOINC clients compute with: the manifest, the
+// changes that an operator makes to it, and the worker's own files. It owns
+// boinc/ in the project's folder, no memory of the server, and may include
+// server/settings. Its readers are the BOINC door (any thread) and the
+// commands.
 #pragma once
 
 #include <memory>
@@ -49,7 +55,7 @@ class AppVersions {
   // Where the bytes of such a file are.
   fs::path path_of(const AppFile& file) const { return folder_ / file.name; }
 
-  // That there is a version for which is not retired.
+  // The platforms for which an unretired version exists.
   std::vector<std::string> platforms() const;
 
   const std::optional<RsaPublicKey>& code_sign_key() const {

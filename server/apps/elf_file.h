@@ -17,8 +17,8 @@ struct ElfFile {
   std::vector<std::string> needed;  // sonames
 };
 
-// Of 64 bits, little-endian. Throws corrupt, beginning with `what`, for
-// anything else.
+// Of 64 bits, little-endian. bytes: the whole file, of any origin: every offset
+// is checked. Throws corrupt, beginning with `what`, for anything else.
 ElfFile read_elf(ByteView bytes, const std::string& what);
 
 }  // namespace quorate::boinc

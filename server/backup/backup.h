@@ -1,6 +1,10 @@
 // A copy of a project from which it can be served on: store, objects, data
 // sets, keys and settings, taken while a server runs or while none does.
 //
+// The room server/backup belongs to two commands, which run it on their own
+// thread and without the project's lock. It owns a folder that it fills, and
+// may include settings, store and objects; not the project's memory.
+//
 // The store is copied at one moment. Objects reach the disk before a commit
 // that refers to them, and while a backup holds ProjectFolder::backup_lock()
 // none is removed: so what is copied after the store holds everything that the

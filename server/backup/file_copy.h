@@ -14,6 +14,7 @@ struct CopiedFile {
 // Copies a plain file (throws corrupt for a link or device) to a new one.
 // Durable after sync_all().
 CopiedFile copy_plain_file(const fs::path& from, const fs::path& to, int mode);
+// Reads it whole. Throws corrupt for a link or device, io.
 CopiedFile hash_plain_file(const fs::path& path);
 
 // Makes everything written to the file system of `folder` durable.

@@ -1,4 +1,11 @@
-// The subcommands of `quorate`; each adds itself to the command line.
+// The subcommands of `quorate`; each adds itself to the command line, with a
+// callback that runs when it was chosen. main() calls them all, then lets CLI11
+// parse; what a callback throws becomes a line for people and an exit status.
+//
+// The room server/cli turns words into calls and answers into tables. It owns
+// nothing: a command asks a running server through AdminClient, or opens the
+// project for its own time. It may include everything of server/; nothing
+// includes it.
 #pragma once
 
 #include <string>
@@ -12,6 +19,7 @@ class App;
 namespace quorate {
 
 // What all subcommands share.
+// Lives in main(); callbacks keep references to it.
 struct GlobalOptions {
   std::string folder = ".";  // -C
   bool json = false;         // --json

@@ -1,5 +1,9 @@
 // Options whose values go to the server as they are, which says what it
 // expects.
+//
+// Neither checks the value: the server's message names the flag, and so the
+// rule is in one place. `arguments` is shared by the options of a command and
+// its callback; the value is stored when the option is parsed.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,9 @@
 // From samples to the shards of a project: what `quorate dataset add` does.
+//
+// The room server/datasets makes and describes data sets; its room readers/
+// knows the file formats. It holds one set in memory while it is added, runs on
+// the command's thread, and may include workunits/ and base/. A server only
+// reads the manifests.
 #pragma once
 
 #include <cstdint>

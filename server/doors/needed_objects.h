@@ -1,5 +1,9 @@
 // What hosts may download, through either door: the objects that a result in
 // progress needs, and nothing else: never another host's update.
+//
+// This is the one rule of downloads; the room server/doors has what both doors
+// share (sessions, refusals, this). It owns the sessions only, and may include
+// server/project and all before it.
 #pragma once
 
 #include <functional>

@@ -21,6 +21,8 @@ struct Session {
   PublicKey key;
 };
 
+// One for each door. Challenges are not stored but sealed with a secret of this
+// object; only used ones are remembered, until they expire.
 class Sessions {
  public:
   explicit Sessions(const Clock& clock);
@@ -30,11 +32,14 @@ class Sessions {
   std::string new_challenge() const;
   // True for a challenge given out and neither expired nor used.
   bool is_fresh(const std::string& challenge) const;
-  // Uses it up, once its signature was seen to be good; false unless fresh.
+  // Uses it up, once its signature was seen to be good; false unless fresh. Of
+  // two that use it at the same time one wins.
   bool use_challenge(const std::string& challenge);
 
   // A fresh token, 64 hexadecimal digits. Of one host the newest 8 are good.
+  // Throws unavailable when a million sessions are open.
   std::string open(const Session& session);
+  // The session of a token, unless it is over: 24 hours after it began.
   std::optional<Session> find(const std::string& token) const;
 
  private:

@@ -1,5 +1,11 @@
 // Users and hosts in memory, as the store has them. Used by the writer's thread
 // only.
+//
+// The room server/hosts answers who computes: users and hosts, their trust, who
+// is there, who rests, how many may join. It owns the rows of users, hosts and
+// device records (changes go to the store with flush(), at the end of a job)
+// and what is forgotten at a restart (presence, rests, limits). It may include
+// settings and the store.
 #pragma once
 
 #include <map>
@@ -43,6 +49,7 @@ class HostTable {
   Host* host(HostId id);
   const Host* host(HostId id) const;
   Host* host_by_key(const PublicKey& key);
+  // Pointers stay valid: rows are never removed.
   const User* user(UserId id) const;
   const User* user_by_key(const PublicKey& key) const;
   const std::map<HostId, Host>& hosts() const { return hosts_; }
@@ -60,6 +67,7 @@ class HostTable {
   void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
   const std::string& block(HostId id) const;
   // The hosts of one door, which may all be silent for as long.
+  // door must be one of the three.
   Presence& presence(const std::string& door) { return presence_.at(door); }
   const Presence& presence(const std::string& door) const {
     return presence_.at(door);

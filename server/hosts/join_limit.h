@@ -28,7 +28,8 @@ class JoinLimit {
   // Beyond that, all further places share one bucket.
   static constexpr std::size_t kMostPlaces = 100'000;
 
-  // Counts one more from `place` (see place_of); else how long it must wait.
+  // Counts one more from `place` (see place_of) and returns nullopt; else
+  // nothing is counted, and this is how long it must wait.
   std::optional<Seconds> join(const std::string& place);
 
  private:

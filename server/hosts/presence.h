@@ -1,5 +1,7 @@
 // Which hosts were heard of lately. A question costs as much as hosts have
-// fallen silent since the last one, however many there are.
+// fallen silent since the last one, however many there are. In memory only:
+// after a restart nobody is here until he is heard of. Used by the writer's
+// thread only.
 #pragma once
 
 #include <array>
@@ -16,6 +18,7 @@ namespace quorate {
 class Presence {
  public:
   // `now` is never before that of an earlier call.
+  // The host said something. A new one is available at first.
   void hear(HostId host, Instant now);
   // Takes out and returns those that were last heard of before `since`.
   std::vector<HostId> take_silent(Instant since);
@@ -57,10 +60,12 @@ class Presence {
   std::unordered_map<HostId, Entries::iterator> by_host_;
 };
 
-// Of hosts that were counted with `quiet` twice as long ago as `recent`.
-// Whoever goes is recent for a while yet: so many of them are gone as became
-// quiet in a time as long as that. If that is most of them it was something
-// else, such as a link to many: half are counted at the least.
+// Estimates how many of the counted hosts are still at work, where `quiet` was
+// twice as long ago as `recent`. A host that leaves still counts as recent for
+// that time. We estimate how many of the recent hosts have left from how many
+// fell silent in the span of the same length before. If that is most of them,
+// it was something else, such as a link that many share: at least half are
+// counted.
 std::size_t hosts_at_work(const Presence::Counts& counts);
 
 }  // namespace quorate

@@ -18,9 +18,11 @@ Seconds rest_after(std::uint32_t failures, HostId host);
 
 class Rests {
  public:
+  // A result of the host failed, or took too long although the host was here.
   void failed(HostId host, Instant now);
   // One of its results was valid.
   void succeeded(HostId host) { rests_.erase(host); }
+  // True: it gets no new work; what it has goes on.
   bool is_resting(HostId host, Instant now) const;
 
  private:

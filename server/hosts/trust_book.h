@@ -26,7 +26,8 @@ class TrustBook {
   // arithmetic. A house worker's host is always proven.
   Standing standing(const Host& host, const ResultHeader& header) const;
   Standing standing(const Host& host) const;
-  // The most units that one of its devices had validated.
+  // The most units that one of its devices had validated, with today's
+  // arithmetic.
   std::uint64_t validated(HostId host) const;
 
   // A result of it was validated by somebody trusted. A device with another
@@ -34,12 +35,14 @@ class TrustBook {
   void count(HostId host, const ResultHeader& header);
   // It was false: all devices begin anew.
   void reset(HostId host);
+  // Writes what changed; call at the end of a job.
   void flush();
 
  private:
   using Device = std::pair<std::string, std::uint32_t>;
   using Devices = std::map<Device, std::uint64_t>;
 
+  // Of this device, or half of what the same device had with another driver.
   static std::uint64_t validated_on(const Devices& devices,
                                     const Device& device);
 

@@ -1,5 +1,10 @@
 // Worker processes that the operator trusts: they evaluate published versions,
 // break ties, and compute when no volunteer is there. One thread drives each.
+//
+// The room server/house owns these processes and their threads; the daemons own
+// it. It knows neither store nor state: it asks for units through callbacks,
+// which post to the writer, and talks to a worker in protocol/worker. It may
+// include settings and what a compute request names.
 #pragma once
 
 #include <atomic>
@@ -24,10 +29,13 @@ struct HouseUnit {
   protocol::ComputeRequest request;
 };
 
-// What the workers ask and tell; called on their threads.
+// What the workers ask and tell; called on their threads, and may block (they
+// wait for the writer). What next_unit throws makes the worker start anew after
+// a pause.
 struct HouseCallbacks {
   // The next unit, or nullopt if there is none now.
   std::function<std::optional<HouseUnit>()> next_unit;
+  // One of these two for every unit, unless the workers are stopped before.
   std::function<void(const HouseUnit&, const protocol::ComputeDone&,
                      const std::string& device)>
       computed;
@@ -37,6 +45,8 @@ struct HouseCallbacks {
 // How the server starts those that it trusts, also for rechecks.
 protocol::WorkerOptions house_worker_options(const ServerSettings& settings);
 
+// A worker that fails, or is silent for too long, is killed and started anew,
+// after a pause that doubles from one failure to the next.
 class HouseWorkers {
  public:
   HouseWorkers(std::uint32_t count, const protocol::WorkerOptions& options,
@@ -47,8 +57,9 @@ class HouseWorkers {
   void stop();
 
   using Evaluated = std::function<void(const protocol::EvaluateDone&)>;
-  // Evaluates before any unit; of several evaluations waiting for the same
-  // `group` only the newest is done.
+  // Any thread; `done` is called on a worker's. Evaluates before any unit; of
+  // several evaluations waiting for the same `group` only the newest is done.
+  // One that failed three times is dropped: whoever wants it asks again.
   void evaluate(std::int64_t group, protocol::EvaluateRequest request,
                 Evaluated done);
 
@@ -62,6 +73,7 @@ class HouseWorkers {
 
   void loop();
   bool run_one(protocol::WorkerProcess& worker);
+  // Throws unavailable when it failed, so that the worker starts anew.
   void run_evaluation(protocol::WorkerProcess& worker, Evaluation evaluation);
   void run_unit(protocol::WorkerProcess& worker, const HouseUnit& unit);
   std::optional<Evaluation> take_evaluation();

@@ -67,7 +67,9 @@ class Connection final : private BodyReceiver {
     closed,
   };
 
+  // Steps until something must be waited for; what throws ends the connection.
   void run();
+  // True if another step can follow at once.
   bool step();
   bool step_handshake();
   bool step_head();
@@ -82,10 +84,12 @@ class Connection final : private BodyReceiver {
   void take_body(std::string_view bytes);
   void receive_body(ByteView bytes) override;
   void call_handler();
+  // Queues the answer and decides whether the connection stays open.
   void respond(Response response);
   void refuse(const std::exception& error);
   Response error_of(const std::exception& error) const;
   void next_request();
+  // Closes in two moves, so that the client can read the last answer.
   void linger();
   void close();
 

@@ -1,6 +1,11 @@
 // The HTTP front: listens, speaks HTTP/1.1 (TLS or not) and calls the handlers
 // of its routes. It knows connections, limits and deadlines, and nothing of
 // what is served.
+//
+// The room server/http owns sockets, I/O threads and the requests under way,
+// and is the only one that includes Boost. It may include base/ and
+// server/http/tls; headers that say "internal" are for this room alone, the
+// others are message.h, router.h, responder.h, text.h and this one.
 #pragma once
 
 #include <cstdint>

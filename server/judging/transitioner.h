@@ -3,6 +3,11 @@
 // until nothing is due. So a unit leaves the memory in settle() alone, and a
 // verdict whose consequences reach other units, or the one that is being
 // judged, just makes them due. Used by the writer's thread only.
+//
+// The room server/judging decides which results are believed, with the pure
+// parts of validator/ and server/units, and what follows for their hosts. It
+// owns nothing: units and hosts are the state's. It may include server/sending
+// and all before it.
 #pragma once
 
 #include <string>
@@ -45,6 +50,7 @@ class Transitioner {
   void set_validating(bool on) { is_validating_ = on; }
 
  private:
+  // Steps until the decision is one that ends (ends_turn).
   void take_turn(LiveUnit& live);
   void take_step(LiveUnit& live, const UnitDecision& decision);
   void begin_check(LiveUnit& live);

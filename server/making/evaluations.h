@@ -11,6 +11,7 @@ namespace quorate {
 
 // The evaluation with the highest accuracy; of equals the one with the lower
 // loss, then the earlier.
+// nullopt if there is none.
 inline std::optional<Evaluation> best_of(
     const std::vector<Evaluation>& evaluations) {
   auto best = std::max_element(evaluations.begin(), evaluations.end(),
@@ -25,6 +26,7 @@ inline std::optional<Evaluation> best_of(
 
 // Adds one to those of a run, which are in the order of versions; instead of an
 // earlier one of the same version.
+// Linear in the evaluations that follow it: mostly none.
 inline void keep(std::vector<Evaluation>& evaluations,
                  const Evaluation& evaluation) {
   auto at = std::lower_bound(evaluations.begin(), evaluations.end(), evaluation,

@@ -1,6 +1,11 @@
 // A training run in memory: its row, its data, its model at the newest version.
 // A cache: open_run() and load_model() rebuild it from the last snapshot in the
 // ledger and the entries after it.
+//
+// The room server/making knows one run: which samples its next unit has, how
+// long that is, and where its model stands. It owns the runs' models, the
+// largest part of the server's memory, on the writer's thread. It may include
+// what stands before it in ROOMS, not the project's state.
 #pragma once
 
 #include <deque>

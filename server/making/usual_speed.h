@@ -11,6 +11,7 @@ namespace quorate {
 class UsualSpeed {
  public:
   // A host asked that says it does so many operations a second; 0: unknown.
+  // A host counts once, with what it said last; it then is the newest.
   void note(HostId host, double flops);
 
   // The median of the last 63 hosts, whatever how often each of them asked: one

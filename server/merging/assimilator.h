@@ -1,6 +1,12 @@
 // Makes validated updates part of the model: one ledger entry each, by the
 // run's rule, one by one or in rounds; publishes versions; ends runs. Used by
 // the writer's thread only.
+//
+// The room server/merging is where a run's model and ledger change; entry,
+// cursor and unit are in one transaction. It owns a cache of small objects. The
+// arithmetic is validator/update_rules, pure and replayable; large models take
+// it some seconds, and requests wait meanwhile. It may include server/judging
+// and all before it.
 #pragma once
 
 #include <functional>
@@ -13,6 +19,7 @@
 namespace quorate {
 
 // A published version that is to be evaluated.
+// published: the object with its parameters; samples: in the model then.
 struct EvaluationOrder {
   RunKey run = 0;
   std::uint64_t version = 0;
@@ -60,7 +67,8 @@ class Assimilator {
   std::size_t count_in(const TrainingRun& training, WorkunitState state) const;
   std::vector<LiveUnit*> open_units_of_round(const TrainingRun& training);
   bool has_open_units_of_round(const TrainingRun& training) const;
-  // These throw corrupt before they change anything.
+  // These throw corrupt before they change anything of the unit, or of the
+  // round, whose object is damaged; units before it are in the model then.
   void take(TrainingRun& training);
   void take_one_by_one(TrainingRun& training);
   void take_round(TrainingRun& training);

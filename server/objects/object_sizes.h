@@ -22,6 +22,7 @@ class ObjectSizes {
     }
     return known->second;
   }
+  // An object that came back, or was put since, is found again after this.
   void forget() { sizes_.clear(); }
 
  private:

@@ -28,6 +28,8 @@ class RecentObjects {
     std::shared_ptr<const Bytes> bytes;
   };
 
+  // Makes room by forgetting what was read longest ago; whoever still holds it
+  // keeps it alive.
   void keep(const Kept& one);
 
   const ObjectReader& objects_;

@@ -1,5 +1,10 @@
 // What is kept for how long: decided here, without store, clock or disk.
 // server/objects/file_deleter carries it out; docs/operator.md has the table.
+//
+// The room server/objects deals with the files of objects: uploads on their way
+// in, caches of what was read, what is needed, what is removed. It owns
+// uploads/ and the removing of objects/, a sweeping thread, and no model or
+// unit. It may include server/state and all before it.
 #pragma once
 
 #include <optional>

@@ -17,6 +17,7 @@ namespace quorate {
 class Storage {
  public:
   void add_object(const ObjectUse& use, std::uint64_t bytes);
+  // One that add_object() counted was removed.
   void take_object(const ObjectUse& use, std::uint64_t bytes);
   // What is not among the objects: store, sealed tasks, uploads under way and
   // the rest of the folder.

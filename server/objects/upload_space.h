@@ -36,6 +36,7 @@ class UploadSpace {
 
   // nullopt if the disk, which has `free` bytes left, would then have less
   // than the reserve.
+  // 0 bytes may be claimed: to ask whether the disk is full.
   std::optional<Claim> claim(std::uint64_t bytes, std::uint64_t free);
 
  private:

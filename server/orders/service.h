@@ -1,5 +1,9 @@
 // What the admin CLI can ask of a project, by name: the same whether a server
 // runs (over its admin socket) or the CLI opened the project itself.
+//
+// The room server/orders has one function for each command. It owns nothing; a
+// function runs on the writer's thread, in one transaction, and throws usage
+// before its first change. It may include server/project and server/page.
 #pragma once
 
 #include <string>

@@ -16,6 +16,7 @@ struct Asset {
   std::string etag() const;
 };
 
+// All of them; lives as long as the program.
 std::span<const Asset> assets();
 
 }  // namespace quorate

@@ -1,5 +1,10 @@
 // Routes for people and monitors: the page, its live data, health, metrics.
 // Read-only.
+//
+// The room server/page shows a project: JSON for page and CLI, made on the
+// writer's thread, and the page's files, which are part of the program. It owns
+// the texts of the last second and the open event streams. It may include
+// server/project.
 #pragma once
 
 #include "server/http/router.h"
@@ -23,6 +28,7 @@ class PageRoutes {
   void start(std::function<HttpCounters()> counters);
 
  private:
+  // One open event stream; at most a thousand, under mutex_.
   struct Viewer {
     EventStream stream;
     std::string run;       // that it wants to see, or ""

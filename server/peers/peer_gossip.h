@@ -3,6 +3,11 @@
 // mixes it in when the run comes to it. Looks happen on a thread of their own,
 // one after the other, so that the links are left to volunteers; a peer that is
 // away is asked less and less often, and the training never waits for one.
+//
+// The room server/peers owns this thread, the downloads in peers/, and how it
+// stands with each peer (memory, the writer's thread). What was fetched and not
+// yet mixed in is fetched again after a crash. It may include protocol/transfer
+// and server/merging.
 #pragma once
 
 #include <functional>

@@ -19,6 +19,9 @@
 
 namespace quorate {
 
+// All members run on the writer's thread, except where their headers say
+// otherwise. Order of settle(): units first, then what becomes of their
+// updates, then work for hosts that wait, then the rows that changed.
 class Daemons {
  public:
   Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
@@ -45,11 +48,13 @@ class Daemons {
   PeerGossip gossip;
 
  private:
+  // Ten times a second: leases, waiting hosts, and whatever is due by time.
   void tick();
   void make_house_host();
   void order_evaluation(const EvaluationOrder& order);
   void store_evaluation(const EvaluationOrder& order,
                         const protocol::EvaluateDone& done);
+  // These are the callbacks of house workers, on their threads.
   std::optional<HouseUnit> next_house_unit();
   void house_failed(const HouseUnit& unit, const std::string& why);
   void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,

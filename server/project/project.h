@@ -1,6 +1,10 @@
 // An opened project: folder, store, objects, memory and daemons, put together.
 // The server opens it to serve; the CLI opens it for one command when no server
 // runs.
+//
+// The room server/project wires all rooms before it and owns them, in the order
+// of the members below; none before it may include it. A lock in run/ keeps a
+// second process out for as long as it lives.
 #pragma once
 
 #include <functional>

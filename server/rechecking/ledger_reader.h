@@ -22,6 +22,7 @@ class LedgerReader {
   const Bytes& task(const Hash& workunit) const;
 
  private:
+  // Waits for the writer. A page holds some hundred entries with their tasks.
   void load(std::uint64_t seq);
 
   ProjectState& state_;

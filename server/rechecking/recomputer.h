@@ -1,6 +1,11 @@
 // Computes units of a ledger once more, with a worker process of its own, and
 // says whether a recorded claim is true. What a unit started from comes from a
 // replay, never from the snapshots that the project stored.
+//
+// The room server/rechecking doubts what was believed: it owns a thread, a
+// worker process and files in tmp/ while it works. Of the project's memory it
+// gets copies, from the writer. It may include server/merging and all before
+// it. For one thread, which waits as long as the unit takes.
 #pragma once
 
 #include <cstdint>

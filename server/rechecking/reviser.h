@@ -36,6 +36,7 @@ class Reviser {
   // Runs a job beside the writer's, some time after it is called.
   using Aside = std::function<void(Job)>;
 
+  // start_with() is for simulations, which have no second thread.
   void start();  // with a thread of its own
   void start_with(Aside aside) { aside_ = std::move(aside); }
   void stop();
@@ -60,6 +61,7 @@ class Reviser {
   };
 
   bool has_recheck(const TrainingRun& training) const;
+  // These two are made on the writer's thread and are all that the other gets.
   Recheck recheck_of(const TrainingRun& training);
   Revision revision_of(const TrainingRun& training);
   ReplayOptions replay_options() const;
@@ -69,6 +71,8 @@ class Reviser {
   void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
   void store_revision(const Revision& order, ModelState rebuilt);
   void begin(const RevisionStep& step);
+  // Runs `what` aside and posts its end, with what went wrong, if anything:
+  // then the same is tried again half a minute later.
   void work(RunKey run, std::function<void()> what);
   void end(RunKey run, const std::string& failure);
   void expect_going_on() const;

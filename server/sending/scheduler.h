@@ -1,5 +1,10 @@
 // Answers hosts that ask for work. Both doors come here; so do the server's own
 // workers. Used by the writer's thread only.
+//
+// The room server/sending decides which host gets what: eligibility, the draw,
+// making new units, waiting questions. It owns the questions that wait (memory;
+// lost at a restart, then hosts ask again) and may include server/state and all
+// before it.
 #pragma once
 
 #include <functional>
@@ -37,6 +42,7 @@ class Scheduler {
   // no volunteer is active or the run is at its end, whatever is unsent or can
   // be made.
   std::optional<Assignment> work_for_house();
+  // The unit's next result is a house worker's.
   void wants_house(WorkunitId unit) { house_units_.insert(unit); }
   bool is_wanted_by_house(WorkunitId unit) const {
     return house_units_.contains(unit);
@@ -62,7 +68,11 @@ class Scheduler {
   void close();
 
  private:
+  // Touches the host, renews the leases of what it holds, and sorts what it
+  // should not hold into `cancel` and `closed`.
   void renew(const Host& host, const WorkWish& wish, WorkAnswer& answer);
+  // Sends it what is kept for it, what anybody may have, or a new unit: until
+  // it has `want` or as many as a host may have.
   void pick(Host& host, const WorkWish& wish, std::vector<Assignment>& out);
   Seconds most_time(const LiveUnit& live, Seconds lease) const;
   void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
@@ -79,6 +89,7 @@ class Scheduler {
   Eligibility::From taker_of(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const LiveUnit& live, const Result& result,
                            std::vector<ObjectRef> objects) const;
+  // nullopt if an object of the unit is missing: then nothing is sent.
   std::optional<Assignment> send(LiveUnit& live, Result& result,
                                  const Host& host);
   std::vector<ObjectRef> objects_of(const LiveUnit& live);

@@ -31,7 +31,10 @@ class UnitMaker {
 
  private:
   Pace pace_of(const TrainingRun& training, const UnitWish& wish) const;
+  // Also fixes how many units the run's next round has, when it begins.
   bool may_make(TrainingRun& training);
+  // Takes the next range of a shard, seals the task, and moves the run's
+  // cursor, all in the job's transaction.
   LiveUnit* make_for(TrainingRun& training, const UnitWish& wish);
   std::optional<std::uint32_t> free_replica(const TrainingRun& training) const;
   std::uint32_t take_shard(TrainingRun& training, const UnitWish& wish);

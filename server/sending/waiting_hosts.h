@@ -1,4 +1,6 @@
-// Hosts whose question for work waits for an answer.
+// Hosts whose question for work waits for an answer: at most one of each host.
+// The writer's thread only; answered when there is work, when `until` has
+// passed, or when the server stops.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,8 @@
 
 namespace quorate {
 
+// answer: what was to be said anyway, to which work is added. send: called
+// once.
 struct WaitingHost {
   WorkWish wish;
   WorkAnswer answer;

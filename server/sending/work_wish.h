@@ -24,6 +24,7 @@ struct WorkWish {
   std::vector<Hash> shards;
 };
 
+// What a host is told. Empty is an answer, too.
 struct WorkAnswer {
   std::vector<Assignment> assignments;
   std::vector<ResultId> cancel;  // stop these, their results are not needed

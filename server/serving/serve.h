@@ -1,4 +1,9 @@
 // Runs a project until it is told to stop.
+//
+// The room server/serving is the program's life as a server: limits of the
+// process, TLS, listeners, signals, the order of starting and stopping. It owns
+// the HTTP server and the project, and may include everything but the simulator
+// and the commands.
 #pragma once
 
 #include "server/project/daemons.h"

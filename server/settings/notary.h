@@ -15,6 +15,8 @@ class Notary {
 
   // The task as an object that volunteers are sent; its hash names the unit.
   virtual Bytes sealed(const TrainingTask& task) const = 0;
+  // The entry as a line, with its hash and the project's signature. The hash
+  // includes that of the record before, which the entry names.
   virtual LedgerRecord record(const LedgerEntry& entry) const = 0;
 };
 

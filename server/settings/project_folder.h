@@ -13,6 +13,7 @@ namespace quorate {
 struct ProjectFolder {
   fs::path root;
 
+  // Only names are made here; nothing looks at the disk.
   fs::path settings() const { return root / "quorate.toml"; }
   fs::path keys() const { return root / "keys"; }
   fs::path project_key() const { return keys() / "project.key"; }
@@ -50,9 +51,12 @@ struct ProjectFolder {
   fs::path boinc_lock() const { return root / "run" / "boinc.lock"; }
 };
 
-// Of the data sets that there are.
+// The names of the data sets that there are, sorted by no rule.
 std::vector<std::string> dataset_names(const ProjectFolder& folder);
 
+// The project's key signs units, ledger and statements; the house's signs what
+// the server's own workers computed. id: the hash of the project's public key,
+// by which volunteers know it. Whoever has this file is the project.
 struct ProjectKeys {
   PrivateKey project;
   PrivateKey house;

@@ -1,4 +1,9 @@
 // The operator's settings, quorate.toml: every setting and its default.
+//
+// The room server/settings has what a project is before anything runs: its
+// folder, keys, settings, addresses and roles. It owns no memory of the server:
+// settings are read once at the start, and never change while it runs. It may
+// include no other room.
 #pragma once
 
 #include <cstdint>

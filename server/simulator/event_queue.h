@@ -39,6 +39,8 @@ struct PlannedEvent {
   }
 };
 
+// Grows with hosts and results under way. Ties are broken by the order of
+// add(), which is what makes a simulation repeatable.
 class EventQueue {
  public:
   void add(PlannedEvent event) {
@@ -47,6 +49,7 @@ class EventQueue {
   }
   bool is_empty() const { return events_.empty(); }
   Seconds next_time() const { return events_.top().at; }
+  // The next event; not to be called when it is empty, like next_time().
   PlannedEvent take() {
     PlannedEvent event = events_.top();
     events_.pop();

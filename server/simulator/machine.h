@@ -14,6 +14,7 @@
 namespace quorate {
 
 // A result that a machine has.
+// Times are since the simulation's start, unless they are durations.
 struct MachineTask {
   enum class Phase : std::uint8_t { downloading, ready, computing, uploading };
 

@@ -1,5 +1,10 @@
 // A project, its run and its hosts on a virtual clock, from the first host to
 // the end of the run. The same scenario with the same seed gives the same bits.
+//
+// The room server/simulator puts simulated machines around the server's own
+// daemons (SimulatedProject). It owns a project of its own, in a new folder and
+// mostly in memory, and with gradients some worker processes; all decisions
+// happen on the caller's thread. It may include everything but the commands.
 #pragma once
 
 #include <functional>

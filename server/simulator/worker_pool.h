@@ -16,6 +16,9 @@
 
 namespace quorate {
 
+// Real threads and processes: the virtual clock stands still while the
+// simulation waits for a reply. The destructor ends the workers; whoever still
+// waits then gets an exception.
 class WorkerPool {
  public:
   using Reply = std::shared_future<protocol::WorkerReply>;
@@ -51,6 +54,7 @@ class WorkerPool {
   std::mutex mutex_;
   std::condition_variable_any wake_;
   JobId last_id_ = 0;
+  // Those that wait, the one that is due first at the front.
   std::map<std::pair<Seconds, JobId>, Waiting> jobs_;
   std::map<JobId, Seconds> due_;  // of those that wait
   std::vector<std::jthread> threads_;

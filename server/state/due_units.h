@@ -1,4 +1,8 @@
 // What the transitioner has to look at before the job ends: its events.
+//
+// Filled by whoever changes a unit or a host, emptied by
+// Transitioner::settle(). Lost if the process dies: at its start every live
+// unit is looked at.
 #pragma once
 
 #include <set>

@@ -1,5 +1,13 @@
 // What the daemons share: the project's memory, as the writer's thread sees it.
-// Everything here can be rebuilt from the store and the objects.
+// Everything here can be rebuilt from the store and the objects. It is a
+// struct, not a class: its members keep their own rules, and a daemon takes
+// what it needs.
+//
+// The room server/state puts together what the rooms before it own: hosts,
+// trust, live units, leases, runs. It owns all of the project's memory for as
+// long as the project is open, and may include those rooms; it decides nothing
+// about units. Only the writer's thread may touch it, but for open_results,
+// objects and what never changes (folder, keys, settings).
 #pragma once
 
 #include <functional>

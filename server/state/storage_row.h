@@ -1,4 +1,7 @@
 // One line of what a project's folder holds: `quorate storage`, /metrics.
+//
+// Made by Storage (server/objects) on the file deleter's thread; the state
+// keeps the last list for the writer's thread.
 #pragma once
 
 #include <cstdint>

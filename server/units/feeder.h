@@ -1,6 +1,11 @@
 // The live part of the store in memory: workunits that still need a decision,
 // with their results. Decisions run on this window; every change goes to the
 // store in the same transaction. Used by the writer's thread only.
+//
+// The room server/units knows the life of one unit: what is live (Feeder),
+// which state may follow which (states), what to do next (decision), who must
+// be heard from (leases), and what doors may see (open_results, the one part
+// that other threads use). It may include settings, writer and store.
 #pragma once
 
 #include <map>
@@ -39,6 +44,7 @@ class Feeder {
   // missing or damaged; then it takes none.
   void load(RunKey run, const ObjectReader& objects);
 
+  // Null if it is not live. References stay valid until drop().
   LiveUnit* find(WorkunitId id);
   LiveUnit* find_by_result(ResultId id);
   std::map<WorkunitId, LiveUnit>& units() { return units_; }
@@ -64,6 +70,7 @@ class Feeder {
   void drop(WorkunitId id);
 
  private:
+  // The sets above follow a row when it is saved.
   void index(const Workunit& unit);
   void unindex(const Workunit& unit);
   void index(const Result& result);

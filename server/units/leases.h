@@ -35,8 +35,9 @@ class Leases {
   std::set<std::pair<Instant, ResultId>> by_time_;
 };
 
-// Whose an unsent result is: kept for the host that was drawn for it, or
-// anybody's.
+// The host that an unsent result is reserved for. Each unsent result is in one
+// of three states: kept for the host that was drawn for it, held for nobody, or
+// free for anybody who suits.
 class Reservations {
  public:
   void keep(ResultId result, HostId host, Instant until);
@@ -44,6 +45,7 @@ class Reservations {
   void hold(ResultId result, Instant until);
   // Whoever suits and asks first may have it.
   void release(ResultId result);
+  // It was sent, or is not needed: forgets it.
   void end(ResultId result);
   // The host it is kept for, or nullopt.
   std::optional<HostId> host(ResultId result) const;

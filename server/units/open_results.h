@@ -38,7 +38,11 @@ struct WaitingWitness {
 
 class OpenResults {
  public:
+  // The writer's thread adds and removes; doors on any thread look. Every
+  // answer is a copy: by the time it is used, the result may be closed, so the
+  // writer checks again.
   void add(OpenResult result);
+  // Also from what is on hold.
   void remove(ResultId id);
   std::optional<OpenResult> find(ResultId id) const;
   // Whether a result in progress needs this object: its sealed workunit, its

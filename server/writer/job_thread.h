@@ -13,13 +13,15 @@ namespace quorate {
 
 class JobThread {
  public:
+  // Starts the thread at once.
   JobThread() : thread_([this] { loop(); }) {}
   ~JobThread();
 
   // Ends the job under way; those that wait, and those to come, are dropped.
+  // May be called twice; not from within a job.
   void stop();
 
-  // From any thread. What a job throws is logged.
+  // From any thread. What a job throws is logged, and the thread goes on.
   void post(Job job);
 
  private:

@@ -2,9 +2,16 @@
 // jobs that wait at one moment share a transaction (group commit), and what
 // they owe to the outside (replies, wake-ups) happens after it is durable.
 //
+// The room server/writer is that thread, and JobThread for slow work that
+// changes nothing. It knows jobs and the store's begin and commit, nothing of
+// their content, and may include server/store.
+//
 // A job reports an expected error to whoever asked; an exception that leaves a
 // job means that store and memory may differ, and ends the process: a restart
 // rebuilds memory from the store.
+//
+// Rejected: a lock around the project's memory. Every reader would have to wait
+// for commits, and each change would cost a sync of the disk of its own.
 #pragma once
 
 #include <condition_variable>
@@ -58,19 +65,24 @@ class Writer {
   // Runs what was posted, then ends the thread.
   void stop();
 
-  // From any thread.
+  // From any thread; returns at once. Jobs run in the order in which they were
+  // posted. Dropped, with what it owns, once the writer has failed.
   void post(Job job);
   // What was posted so far, on the caller's thread and in one transaction;
   // false if that is nothing. Only while it is not started.
   bool run_posted();
+  // The same, not before `when`. A job that waits when stop() is called never
+  // runs.
   void post_at(Instant when, Job job);
   // Runs a job and waits until it is durable. Before start() and after stop()
-  // the caller's thread does it. Throws what the job threw, and then nothing
-  // was changed: such a job must throw before its first change. Throws io once
-  // the writer has failed.
+  // the caller's thread does it. Never from within a job, which would wait for
+  // itself. Throws what the job threw, and then nothing was changed: such a job
+  // must throw before its first change. Throws io once the writer has failed.
   void run(const std::function<void()>& job);
 
-  // From within a job: calls `effect` once the job's changes are durable.
+  // From within a job: calls `effect` on this thread once the job's changes are
+  // durable, in the order of these calls. An effect must not throw, and changes
+  // nothing: it posts.
   void after_commit(Job effect);
   // From within a job: all that was posted before then has run. What is posted
   // while a job takes long waits.

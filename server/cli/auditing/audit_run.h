@@ -2,6 +2,10 @@
 // One walk over the ledger, with the replay's own model as the base of every
 // unit. An audit that was interrupted, in whatever way, goes on where it was
 // when it is asked for again: DIR/audit/ holds what that takes.
+//
+// The room server/cli/auditing is a command's: it asks the project through
+// AdminClient and computes in a worker process of its own, so it disturbs no
+// server. It may include all that server/cli/support may, and rechecking.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 // How far an audit is, kept in a file so that it can go on after an
 // interruption.
+//
+// Written durably every second or so and at the end, so what was computed since
+// is computed again. Trusted as little as other files: what does not fit the
+// ledger is refused.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +16,7 @@
 
 namespace quorate {
 
+// entry: its number in the ledger; unit: the unit's index in the run.
 struct FalseResult {
   std::uint64_t entry = 0;
   ResultId result = 0;
@@ -33,9 +38,12 @@ struct AuditState {
   bool operator==(const AuditState&) const = default;
 };
 
-// Whether the result of this entry is drawn; share: from 0 to 1.
+// Whether the result of this entry is drawn; share: from 0 to 1. Pure: the same
+// seed draws the same, so an audit can be repeated; a host that does not know
+// the seed cannot foresee it.
 bool is_drawn(std::uint64_t seed, std::uint64_t entry, double share);
 
+// JSON; parse_audit_state() gives the same back.
 std::string write_audit_state(const AuditState& state);
 // Throws corrupt, naming the field.
 AuditState parse_audit_state(std::string_view text);

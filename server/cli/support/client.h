@@ -1,5 +1,9 @@
 // One way to ask a project: through the running server's socket, or, when none
 // runs, by opening the project for the length of this command.
+//
+// The room server/cli/support has what several commands need: this client,
+// tables, progress, interrupts. It may include server/project and
+// server/orders.
 #pragma once
 
 #include <memory>
@@ -12,12 +16,18 @@
 
 namespace quorate {
 
+// One per command, used by its thread. Once a server has answered, a server
+// that leaves is an error (unavailable): the project is then not opened behind
+// its back.
 class AdminClient {
  public:
   explicit AdminClient(fs::path root) : root_(std::move(root)) {}
   ~AdminClient();
 
   // Throws what the command throws, with the same kind and text.
+  // command: a name that AdminService knows. arguments: an object. Waits for
+  // the answer, however long. A project that is opened here stays open until
+  // the client is destroyed, under its lock.
   nlohmann::json call(const std::string& command,
                       const nlohmann::json& arguments);
 

@@ -5,7 +5,9 @@
 
 namespace quorate {
 
-// While there is one (one at a time), SIGINT and SIGTERM only leave a note.
+// While there is one (one at a time), SIGINT and SIGTERM only leave a note; the
+// handlers from before come back when it is destroyed. For a command's main
+// thread.
 class Interrupt {
  public:
   Interrupt();
@@ -13,6 +15,8 @@ class Interrupt {
   Interrupt(const Interrupt&) = delete;
   Interrupt& operator=(const Interrupt&) = delete;
 
+  // True from the first signal on. A second one changes nothing: commands ask
+  // often enough.
   bool is_requested() const;
 
  private:

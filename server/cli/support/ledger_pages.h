@@ -23,6 +23,9 @@ class LedgerPages {
   LedgerPages(AdminClient& client, std::string run, With with = With::tasks)
       : client_(client), run_(std::move(run)), with_(with) {}
 
+  // Record `seq`, from the page that is here or a new one; nullopt beyond the
+  // end. Throws what the client throws. References that task() gave are invalid
+  // once a new page was loaded.
   std::optional<LedgerRecord> record(std::uint64_t seq);
   // The next two: of a record of the current page.
   // Throws corrupt if it is missing.

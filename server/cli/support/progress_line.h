@@ -7,6 +7,8 @@
 
 namespace quorate {
 
+// Writes to standard error, so that a command's output can be piped. The
+// destructor ends the line.
 class ProgressLine {
  public:
   ProgressLine();
@@ -16,6 +18,7 @@ class ProgressLine {
 
   // "what: 45 %"
   void show(const std::string& what, std::uint64_t done, std::uint64_t all);
+  // Takes the line's place if it is another text.
   void write(const std::string& text);
 
  private:

@@ -1,5 +1,9 @@
 // What the readers of all formats share: what the operator asked for, the files
 // of one source, and how they become one set.
+//
+// The room server/datasets/readers turns files that anybody may have made into
+// a DatasetSource; a reader is one function and a row of the table in
+// formats.cpp. It owns nothing and may include server/datasets.
 #pragma once
 
 #include <optional>

@@ -2,6 +2,10 @@
 // queue, trust and credit as volunteers with the project's own client. Follow
 // one task: account_routes (attach), scheduler_route (work, and later its
 // report), download_route, upload_route.
+//
+// The room server/doors/boinc wires the three rooms below it, and owns them
+// with the door's key and the published apps. It includes protocol/boinc;
+// BOINC's words end here, the daemons never see them.
 #pragma once
 
 #include "server/doors/boinc/accounts/account_routes.h"

@@ -1,6 +1,10 @@
-// The door for other projects' servers: those that the operator allows may
-// take the published models of runs, each proving its project key first. They
-// see nothing else: no updates, no hosts. docs/protocol.md, "Peers".
+// The door for other projects' servers: those that the operator allows may take
+// the published models of runs, each proving its project key first. They see
+// nothing else: no updates, no hosts. docs/protocol.md, "Peers".
+//
+// The room server/doors/peers owns the peers' sessions, limits, and the sealed
+// offer of each run's newest version. All but the parsing happens on the
+// writer's thread.
 #pragma once
 
 #include <map>
@@ -23,6 +27,8 @@ class PeerDoor {
 
  private:
   void post_session(const Request& request, Responder responder);
+  // The newest published version of a run, sealed; with an ETag, so that a peer
+  // that has it hears 304.
   void get_offer(const Request& request, Responder responder);
   void get_model(const Request& request, Responder responder);
   // Answers with `job` on the writer's thread, if the peer that asks has a

@@ -1,5 +1,9 @@
 // Bytes through a non-blocking socket, plain or under TLS. Internal to
 // server/http.
+//
+// The room server/http/tls is all that knows OpenSSL's sessions; it owns them,
+// not the sockets, and may include base/ only. One connection's thread uses a
+// Transport.
 #pragma once
 
 #include <atomic>

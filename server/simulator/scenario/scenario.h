@@ -1,5 +1,8 @@
 // What is to be simulated, as a person wrote it: a project, its run, and the
 // hosts that come to it. docs/simulator.md has every field.
+//
+// The room server/simulator/scenario is the simulator's input: parsing and
+// random draws, no time and no project.
 #pragma once
 
 #include <optional>

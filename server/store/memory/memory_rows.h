@@ -1,4 +1,11 @@
 // The rows of the store in memory: each with what is found by way of it.
+//
+// The room server/store/memory implements Store in maps of the process. It may
+// include server/store and owns nothing outside the store object.
+//
+// SQLite has indexes and triggers; here the same is kept by hand, beside the
+// row that it is found by. Whatever a MemoryStore changes in these members, it
+// changes through its undo log.
 #pragma once
 
 #include <deque>
@@ -13,6 +20,7 @@
 
 namespace quorate {
 
+// A host, and what is asked by host.
 struct MemoryHost {
   Host row;
   std::map<std::pair<std::string, std::uint32_t>, DeviceRecord> devices;
@@ -21,18 +29,25 @@ struct MemoryHost {
   std::optional<BoincHost> boinc;
 };
 
+// A run, and what is asked by run. totals and rejected follow from results,
+// to_check from workunits; follow() and list_to_check() keep them.
 struct MemoryRun {
   Run row;
   RunCursor cursor;
   RunTotals totals;
   std::map<std::uint32_t, ShardProgress> progress;  // by place
   std::map<std::uint64_t, Evaluation> evaluations;  // by version
+  // The next two are what workunits_to_check() and rejected_results() give.
   std::set<ResultId> rejected;
   std::set<WorkunitId> to_check;
+  // What was dropped at its front is not to be had any more; its end is what
+  // the next record must follow.
   std::deque<LedgerRecord> ledger;  // its last ones, without a gap
   std::optional<LedgerRecord> last_snapshot;
 };
 
+// A workunit and the ids of its results; the results are in a table of their
+// own, as they are asked for by id, too.
 struct MemoryUnit {
   Workunit row;
   std::vector<ResultId> results;  // ascending

@@ -1,9 +1,13 @@
 // The store of a simulation and of tests: in memory, gone with the process. It
 // answers what the SQLite store answers and refuses what it refuses; both keep
-// one contract. Rows are copied whole: a new member needs nothing here.
+// one contract. Rows are copied whole: a new member of a row needs nothing
+// here.
 //
-// A page of one run passes over the rows of all others: quick with few runs
-// that go on at one time, as in a simulation.
+// Look-ups by id take constant time, by key a hash, changes as long as their
+// undo steps. A page of one run passes over the rows of all others: quick with
+// few runs that go on at one time, as in a simulation. For the meaning of the
+// functions see server/store/store.h; sources: memory_store.cpp (runs, events),
+// people.cpp, work.cpp, ledger.cpp.
 #pragma once
 
 #include <deque>
@@ -23,15 +27,21 @@ namespace quorate {
 
 class MemoryStore final : public Store {
  public:
+  // options: what is dropped at each commit; by default nothing is.
   explicit MemoryStore(const MemoryStoreOptions& options);
 
+  // None of these moves a row: rollback() runs the undo steps backwards.
   void begin() override;
+  // Forgets the undo steps, then drops what is over and beyond the options.
   void commit() override;
   void rollback() override;
 
+  // People: a hash look-up by key, a page of all in order of id.
   UserId insert_user(const User& user) override;
   void update_users(std::span<const User> users) override;
   std::optional<User> user_by_key(const PublicKey& key) override;
+  // Row 1 is the house's, which the constructor makes, as a new SQLite file has
+  // it.
   std::optional<User> user(UserId id) override;
   std::vector<User> users() override;
 
@@ -55,6 +65,7 @@ class MemoryStore final : public Store {
   void remove_allowed_peer(const std::string& fingerprint) override;
   std::vector<AllowedPeer> allowed_peers() override;
 
+  // Runs are few: inserting one compares it with all others.
   RunKey insert_run(const Run& run, const RunCursor& cursor) override;
   void update_run(const Run& run) override;
   void update_cursor(RunKey run, const RunCursor& cursor) override;
@@ -65,6 +76,7 @@ class MemoryStore final : public Store {
                                             std::uint32_t epoch) override;
   RunTotals totals(RunKey run) override;
 
+  // Units: live_workunits() passes over all that are kept.
   std::vector<WorkunitId> insert_workunits(
       std::span<const Workunit> workunits) override;
   void update_workunits(std::span<const Workunit> workunits) override;
@@ -73,6 +85,7 @@ class MemoryStore final : public Store {
   std::vector<Workunit> workunits(RunKey run, const Page& page) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
+  // By the host's valid results, however many those are.
   std::vector<Workunit> workunits_with(RunKey run, HostId host,
                                        bool unchecked) override;
   void insert_sealed_tasks(std::span<const SealedTask> tasks) override;
@@ -85,8 +98,11 @@ class MemoryStore final : public Store {
       std::span<const WorkunitId> workunits) override;
   std::optional<Result> result(ResultId id) override;
   std::vector<Result> results(RunKey run, const Page& page) override;
+  // Down the run's set of rejected ids, so as many steps as rows are given.
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
 
+  // A ledger's record takes time for each result of its unit, by whose hosts
+  // the shares are counted.
   void append_ledger(RunKey run, const LedgerEntry& entry,
                      const LedgerRecord& record) override;
   std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
@@ -97,6 +113,7 @@ class MemoryStore final : public Store {
   void insert_evaluation(const Evaluation& evaluation) override;
   std::vector<Evaluation> evaluations(RunKey run) override;
 
+  // The oldest go first when there are more than options_.events.
   void insert_events(std::span<const Event> events) override;
   std::vector<Event> events(const Page& page) override;
 
@@ -106,13 +123,16 @@ class MemoryStore final : public Store {
   };
   using Keys = std::unordered_map<PublicKey, std::int64_t, FirstBytes>;
 
-  // To be called by every change: one outside a transaction is a bug.
+  // To be called by every change: one outside a transaction is a bug and
+  // aborts. Returns the log that the change must go through.
   UndoLog& changing();
+  // Adds a row with an undo step.
   template <class Row>
   Row& add(Rows<Row>& to, Row row) {
     undo_.add([&to] { to.remove_last(); });
     return to.add(std::move(row));
   }
+  // Keys are unique: these refuse one that another has, and change the index.
   void take_key(Keys& keys, const PublicKey& key, std::int64_t id);
   void change_key(Keys& keys, const PublicKey& from, const PublicKey& to,
                   std::int64_t id);
@@ -126,19 +146,24 @@ class MemoryStore final : public Store {
   void expect_holder(const Result& result);
   void expect_canonical(const Workunit& unit);
 
-  // What is found by a unit or a result, and counted of it.
+  // What is found by a unit or a result, and counted of it. follow() compares
+  // two states of a result and moves totals, rejected and valid along;
+  // take_in() and share() belong to a ledger entry.
   void list_to_check(MemoryRun& run, const Workunit& unit);
   void follow(const Result& old, const Result& now);
   void take_in(ResultId result);
   void share(const ResultAssimilated& entry, RunKey run);
   void withdraw_share(const Result& result);
 
+  // is_live: as live_workunits() has it. may_be_dropped: not live, nothing to
+  // be checked, not revoked.
   bool is_live(const MemoryUnit& unit);
   bool may_be_dropped(const MemoryUnit& unit);
   void drop_closed();
   void drop(WorkunitId id);
 
   MemoryStoreOptions options_;
+  // Like SQLite's: one transaction at a time, and none within another.
   bool in_transaction_ = false;
   UndoLog undo_;
 
@@ -161,6 +186,8 @@ class MemoryStore final : public Store {
   std::deque<Event> events_;
   std::int64_t next_event_ = 1;
 
+  // Units whose results changed, and units that were found to be over: the
+  // latter wait here until there are more than options_.closed_units.
   std::vector<WorkunitId> touched_;  // by this transaction
   std::deque<WorkunitId> closed_;    // the oldest first
 };

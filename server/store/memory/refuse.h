@@ -1,4 +1,7 @@
 // How the store in memory refuses a change.
+//
+// SQLite refuses by its constraints; these texts take their place, so both
+// stores throw the same kind for the same fault.
 #pragma once
 
 #include <string>
@@ -10,7 +13,8 @@
 
 namespace quorate {
 
-// Throws corrupt: the change contradicts what is stored.
+// Throws corrupt: the change contradicts what is stored. The caller rolls back.
+// why: what was found, with its ids.
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> why,
                          Values&&... values) {

@@ -22,6 +22,9 @@
 
 namespace quorate {
 
+// Enumerators and integers are INTEGER (64-bit ones by their bits), floats and
+// doubles REAL, hashes, keys and bytes BLOB, a model its JSON text. NaN becomes
+// NULL.
 template <class T>
 void put(Query& query, const T& value) {
   if constexpr (std::is_same_v<T, ModelSpec>) {
@@ -87,6 +90,7 @@ void get(Query& query, Reference<Id> reference) {
   reference.id = query.integer();  // NULL reads as 0
 }
 
+// Rows with an id of their own; others are found by a key.
 template <class Row>
 concept HasId = requires(Row& row) {
   Table<Row>::id(row);

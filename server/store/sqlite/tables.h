@@ -1,6 +1,12 @@
 // The columns of each row type, listed once: statements, binding and reading
 // all follow from columns(). The SQL side of the same is schema.cpp. Longer
 // than other headers, to be read beside it.
+//
+// Units: moments are milliseconds since 1970 (Millis), credit is in
+// cobblestones, sizes are in bytes. States and kinds are stored as the numbers
+// of their enumerators, which therefore never change; schema.cpp checks those
+// that its SQL names. Members that a comment below calls a key are the table's
+// primary key.
 #pragma once
 
 #include <string_view>
@@ -11,7 +17,8 @@
 
 namespace quorate {
 
-// The id of another row; 0, for none, is stored as NULL.
+// The id of another row; 0, for none, is stored as NULL, so that the foreign
+// key is checked for the others only. Borrows the member that it wraps.
 template <class Id>
 struct Reference {
   Id& id;
@@ -26,13 +33,19 @@ struct LedgerRow {
   ResultId result = 0;  // the assimilated result, if it is about one
 };
 
-// Table<Row>: kName; columns(row, column), which calls column(name, member) for
-// all but the row's own id; id(row) where there is one; kFixed, columns that
-// never change: an update that named them would write their indexes anew and
-// look up what they refer to.
+// Table<Row> is what rows.h has to know of a type:
+// - kName, the SQL table;
+// - columns(row, column), which calls column(name, member) for all but the
+//   row's own id, in any order that stays; Row may be const, for binding;
+// - id(row) where there is one;
+// - kFixed, columns that never change: an update that named them would write
+//   their indexes anew and look up what they refer to.
+//
+// A new member of a row type is one line here and one step in schema.cpp.
 template <class Row>
 struct Table;
 
+// Whether an update leaves the column out.
 template <class Row>
 constexpr bool is_fixed(std::string_view column) {
   if constexpr (requires { Table<Row>::kFixed; }) {
@@ -43,6 +56,8 @@ constexpr bool is_fixed(std::string_view column) {
   return false;
 }
 
+// recent: BOINC's average credit, as a rate and its moment.
+// A key that nobody has stands for a user who came by the BOINC door.
 template <>
 struct Table<User> {
   static constexpr std::string_view kName = "users";
@@ -58,6 +73,9 @@ struct Table<User> {
   }
 };
 
+// A host's key may change: a BOINC volunteer resets the project.
+// door: kNativeDoor, kBoincDoor or kHouseDoor. false_results counts towards a
+// ban (validator/trust).
 template <>
 struct Table<Host> {
   static constexpr std::string_view kName = "hosts";
@@ -85,6 +103,9 @@ struct Table<Host> {
   }
 };
 
+// Key: host, device, arithmetic. A row is never removed; trust that is lost is
+// a row with 0.
+// `device` is the device's text as its host reports it, driver included.
 template <>
 struct Table<DeviceRecord> {
   static constexpr std::string_view kName = "device_records";
@@ -97,6 +118,9 @@ struct Table<DeviceRecord> {
   }
 };
 
+// Key: user. No authenticator: it is made of the row and a secret of the
+// server, so the file alone lets nobody in.
+// `email` is unique unless it is empty; `password` is a slow hash.
 template <>
 struct Table<BoincAccount> {
   static constexpr std::string_view kName = "boinc_accounts";
@@ -109,6 +133,8 @@ struct Table<BoincAccount> {
   }
 };
 
+// Key: host, which came by the BOINC door.
+// rpc_seqno tells a copied client folder from the original.
 template <>
 struct Table<BoincHost> {
   static constexpr std::string_view kName = "boinc_hosts";
@@ -120,6 +146,9 @@ struct Table<BoincHost> {
   }
 };
 
+// What was mixed in last is known here, so that a restart does not take it
+// again.
+// `every` is in seconds, `weight` a share from 0 to 1.
 template <>
 struct Table<Peer> {
   static constexpr std::string_view kName = "peers";
@@ -139,6 +168,8 @@ struct Table<Peer> {
   }
 };
 
+// Key: fingerprint.
+// A project's fingerprint is the start of the hash of its key.
 template <>
 struct Table<AllowedPeer> {
   static constexpr std::string_view kName = "allowed_peers";
@@ -150,6 +181,8 @@ struct Table<AllowedPeer> {
   }
 };
 
+// Read only: triggers on ledger and results write it. Its key has the host
+// besides, which is no member of the row.
 template <>
 struct Table<HostShare> {
   static constexpr std::string_view kName = "host_shares";
@@ -162,6 +195,11 @@ struct Table<HostShare> {
   }
 };
 
+// `model` is JSON; the update rule's settings are the operator's text.
+// `run_id` is the random id that is in every task and ledger; `id`, the row's
+// number, is this store's own.
+// `ended` and `updates_removed` are 0 until that happens. A run's row is never
+// removed.
 template <>
 struct Table<Run> {
   static constexpr std::string_view kName = "runs";
@@ -200,7 +238,8 @@ struct Table<Run> {
   }
 };
 
-// Further columns of the run's row.
+// Further columns of the run's row, written apart from it: they change with
+// every unit, the settings seldom.
 template <>
 struct Table<RunCursor> {
   static constexpr std::string_view kName = "runs";
@@ -215,6 +254,9 @@ struct Table<RunCursor> {
   }
 };
 
+// Key: run and place. A later epoch takes the place over.
+// `place` is that in the epoch's order, not the shard's index: the order
+// follows from the run's seed.
 template <>
 struct Table<ShardProgress> {
   static constexpr std::string_view kName = "shard_progress";
@@ -227,6 +269,12 @@ struct Table<ShardProgress> {
   }
 };
 
+// `object` finds the sealed task. check_state and state have partial indexes:
+// few rows are live or to be checked.
+// operations: counted from the model, for lengths and credit; base_version: of
+// the model that the unit starts from.
+// unit_index counts within its run; id over all. canonical_result is NULL until
+// the verdict.
 template <>
 struct Table<Workunit> {
   static constexpr std::string_view kName = "workunits";
@@ -256,6 +304,7 @@ struct Table<Workunit> {
   }
 };
 
+// Key: workunit. About a kilobyte each; rows are never removed.
 template <>
 struct Table<SealedTask> {
   static constexpr std::string_view kName = "sealed_tasks";
@@ -266,6 +315,10 @@ struct Table<SealedTask> {
   }
 };
 
+// header and its signature are what the host signed, byte for byte: an audit
+// checks them years later.
+// host and user are NULL until it is sent; claim_hash and update_hash are zeros
+// until it is reported. A witness (is_witness) has no update of its own.
 template <>
 struct Table<Result> {
   static constexpr std::string_view kName = "results";
@@ -295,6 +348,9 @@ struct Table<Result> {
   }
 };
 
+// Key: run and seq. `result` is unique over all runs.
+// `line` is the entry's canonical text, over which hash and signature were
+// made: it is stored as it is and never written anew.
 template <>
 struct Table<LedgerRow> {
   static constexpr std::string_view kName = "ledger";
@@ -310,6 +366,8 @@ struct Table<LedgerRow> {
   }
 };
 
+// Key: run and version. A loss that is not a number is stored as NULL.
+// accuracy is a share; samples are those that were in the model then.
 template <>
 struct Table<Evaluation> {
   static constexpr std::string_view kName = "evaluations";
@@ -325,6 +383,8 @@ struct Table<Evaluation> {
   }
 };
 
+// For people; nothing is decided by what stands here.
+// run and host are NULL where the event is of none.
 template <>
 struct Table<Event> {
   static constexpr std::string_view kName = "events";
@@ -339,6 +399,8 @@ struct Table<Event> {
   }
 };
 
+// Read only: triggers write it. Key: run.
+// samples counts those of units in the model: a revoked unit's are taken off.
 template <>
 struct Table<RunTotals> {
   static constexpr std::string_view kName = "run_totals";

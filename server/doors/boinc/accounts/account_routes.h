@@ -1,6 +1,10 @@
 // What a BOINC client or manager reads before it attaches, and how a volunteer
 // gets an account: the master page, get_project_config.php, create_account.php
 // and lookup_account.php.
+//
+// The room server/doors/boinc/accounts owns the accounts' index in memory
+// (BoincAccounts, the writer's thread) and a thread that hashes passwords. It
+// may include what doors may.
 #pragma once
 
 #include <functional>
@@ -16,6 +20,7 @@
 
 namespace quorate::boinc {
 
+// Handlers run on I/O threads; both references outlive it.
 class AccountRoutes {
  public:
   // platforms: that there are programs for now.
@@ -27,7 +32,10 @@ class AccountRoutes {
  private:
   void get_page(const Request& request, Responder responder) const;
   void get_config(const Request& request, Responder responder) const;
+  // Limits how often one place may guess, then checks the password beside the
+  // writer and answers with the authenticator.
   void lookup(const Request& request, Responder responder);
+  // A second request with the same address and password finds the account.
   void create(const Request& request, Responder responder);
   // On the passwords' thread: hashing takes 50 ms.
   void check_password(BoincAccount account, const AccountQuery& query,

@@ -32,6 +32,7 @@ class BoincAccounts {
   std::string authenticator(const BoincAccount& account) const;
 
  private:
+  // Enters it into the three indexes.
   void keep(BoincAccount account);
 
   ProjectState& state_;

@@ -1,4 +1,6 @@
-// Where the BOINC door is.
+// Where the BOINC door is. Clients keep these addresses for as long as they are
+// attached, and the master URL is the project's identity to them: a project
+// that moves has to answer here. Pure.
 #pragma once
 
 #include <string>
@@ -8,6 +10,7 @@
 
 namespace quorate::boinc {
 
+// All paths of this door are below it.
 inline constexpr const char* kMasterPath = "/boinc/";
 
 // The master URL, which names the project to its clients: below the settings'

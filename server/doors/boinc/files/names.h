@@ -3,14 +3,18 @@
 // ever, so a name says what it stands for: a number that is never given twice,
 // or a hash. Pure; the parsers know exactly what the writers write.
 //
+// The room server/doors/boinc/files moves files: names, the routes to fetch and
+// to send, MD5s and the permissions' key. It owns a cache of MD5s and a thread
+// that stores uploads, and may include server/objects.
+//
 //   r45                result 45, and its workunit record: each result has its
 //                      own, for nonce and number stand in its command line
 //   r45_header_CODE    what it makes: its signed header
 //   r45_update_CODE    ... and its payload
 //   unit-HASH, snapshot-HASH, shard-HASH    what it needs, 64 digits each
 //
-// CODE: 16 digits that only the server can make. Who was not sent a result
-// cannot ask what has come of it.
+// CODE: 16 digits that only the server can make. A host that was not sent a
+// result cannot ask what has come of it.
 //
 // Files of app versions have any other name.
 #pragma once

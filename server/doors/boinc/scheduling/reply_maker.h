@@ -35,6 +35,8 @@ struct Shipment {
 };
 
 // May be used by any thread.
+// Used by the reply thread. Knows how our files, limits and command lines look
+// to a BOINC client; decides nothing.
 class ReplyMaker {
  public:
   ReplyMaker(const ProjectState& state, const UploadKey& upload_key);
@@ -50,6 +52,7 @@ class ReplyMaker {
   void add_result(SchedulerReply& reply, const Shipment& shipment,
                   const SentResult& sent, const std::string& master,
                   double client_clock);
+  // Throws corrupt if the object is missing: its MD5 has to be found.
   InputFile input_file(const ObjectRef& object, const SentResult& sent,
                        const std::string& master);
   OutputFile output_file(const std::string& name, std::uint64_t max_bytes,

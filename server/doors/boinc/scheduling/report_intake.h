@@ -47,9 +47,12 @@ class ReportIntake {
 
  private:
   Reported read_one(Host& host, const ReportedResult& result, ResultId id);
+  // Takes the key of a header that verifies; otherwise nothing happens, and
+  // screening says what is wrong with it.
   void adopt_key(Host& host, ResultId id, const SignedHeader& header);
   void store_one(Host& host, const Reported& reported);
   void forget_later(ResultId id);
+  // Of a host whose key changed.
   void lose_trust(Host& host);
 
   ProjectState& state_;

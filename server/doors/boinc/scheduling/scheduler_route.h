@@ -5,6 +5,13 @@
 //   screening thread reads the payloads, if it reports any
 //   writer's thread  stores the reports, sends work (durable from here on)
 //   reply thread     writes the reply
+//
+// The room server/doors/boinc/scheduling owns what is known of BOINC hosts in
+// memory (BoincHosts, the writer's thread) and two threads. It asks the daemons
+// the same questions as the native door.
+//
+// If screening fails, the request is dropped: the client hears status 500 and
+// asks again with the same content, which is safe to take twice.
 #pragma once
 
 #include <memory>
@@ -32,11 +39,14 @@ class SchedulerRoute {
 
  private:
   void post(const Request& request, Responder responder);
-  // The next four on the writer's thread.
+  // From here to reply_later(): the writer's thread.
+  // Finds account and host; a stranger is refused in the reply's messages.
   void identify(const RpcPtr& rpc);
+  // Stores the reports, then says which to forget, and offers work.
   void finish(const RpcPtr& rpc);
   void send_work(const RpcPtr& rpc);
   void add_shipments(Rpc& rpc, const Host& host) const;
+  // One question for each kind of processor.
   void ask_scheduler(const RpcPtr& rpc, Shipment& shipment);
   Host* host_of(const RpcPtr& rpc, UserId user);
   bool may_work(Rpc& rpc, const Host& host) const;
@@ -44,6 +54,7 @@ class SchedulerRoute {
   void look_at_files(Rpc& rpc) const;
   void take_answer(const RpcPtr& rpc, Shipment& shipment,
                    const WorkAnswer& answer);
+  // When the scheduler has answered all of them.
   void reply_if_complete(const RpcPtr& rpc);
   // After the commit, by the reply thread.
   void reply_later(const RpcPtr& rpc);
