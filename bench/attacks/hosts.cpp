@@ -1,6 +1,7 @@
 // bench-attack-hosts: honest and false hosts of a running server, played from
 // one thread. Started by bench/attacks/attacks_bench.py and
-// tests/pipeline/faults/attacks_test.py; prints one line of JSON for every report.
+// tests/pipeline/faults/attacks_test.py; prints one line of JSON for every
+// report.
 #include <cstdio>
 
 #include <CLI/CLI.hpp>
