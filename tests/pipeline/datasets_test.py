@@ -125,7 +125,7 @@ def test_words(stage):
                 project.folder, "dataset", "add", "b", write_labels(stage, 0))
     said = project.order("dataset", "add", "c", write_labels(stage, 1),
                          "--label", 1, "--shape", "1x2", "--max-value", 2)
-    expect("Taken for granted" not in said, f"called a guess: {said}")
+    expect("Assumed, because" not in said, f"called a guess: {said}")
     stage.run("quorate", "-C", project.folder, "dataset", "add", "b", train,
               "--format", "cifar", code=1)
     left = sorted(path.name for path in (project.folder / "tmp").iterdir())
