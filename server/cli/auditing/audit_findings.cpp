@@ -67,7 +67,7 @@ std::string advice_for(AdminClient& client, const std::string& run,
                             run, host)
                       : fmt::format("`quorate host purge {}`", host);
   }
-  return advice + (is_over ? "makes a model without it (the run is over)"
+  return advice + (is_over ? " makes a model without it (the run is over)"
                            : " takes the false results out of the model");
 }
 
