@@ -16,7 +16,7 @@ bool has_no_work(const Contact& contact, Instant now) {
 
 std::string no_work_text(const Contact& contact, Millis next) {
   return fmt::format(
-      "the project has no work now (asked at {}; next time at {})",
+      "no work at this project now (asked {}; asks again {})",
       clock_text(contact.asked), clock_text(next));
 }
 

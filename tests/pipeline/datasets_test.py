@@ -167,7 +167,7 @@ def refuse_text(stage, project):
     command = ("quorate", "-C", project.folder)
     stage.fails(["it takes images", "choose gpt"], *command, "train", "create",
                 "x", "--dataset", "text", "--model", "lenet")
-    stage.fails(["--batch 16", "as many samples"], *command, "train", "create",
+    stage.fails(["--batch 16", "so many samples"], *command, "train", "create",
                 "x", "--dataset", "text")
     stage.fails(["text", "choose another"], *command, "dataset", "add", "text",
                 SOURCES / "text")
