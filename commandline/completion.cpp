@@ -210,13 +210,14 @@ void add_completion(CLI::App& program, const ListedArguments& listed,
   CLI::App* completion = program.add_subcommand(
       "completion", "Let the shell complete commands, options and names");
   completion->require_subcommand(1);
-  CLI::App* bash = completion->add_subcommand("bash", "Print what bash needs");
-  bash->footer(
-      fmt::format("Example:\n  source <({0} completion bash)\n"
-                  "Once and for all, where cmake --install has not done it:\n"
-                  "  {0} completion bash > "
-                  "~/.local/share/bash-completion/completions/{0}\n",
-                  name));
+  CLI::App* bash =
+      completion->add_subcommand("bash", "Print the script that bash needs");
+  bash->footer(fmt::format(
+      "Example:\n  source <({0} completion bash)\n"
+      "To install it for good, if cmake --install has not done so:\n"
+      "  {0} completion bash > "
+      "~/.local/share/bash-completion/completions/{0}\n",
+      name));
   bash->callback([&program, listed] {
     fmt::print("{}", bash_completion(program, listed));
     throw CLI::Success();

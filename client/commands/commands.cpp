@@ -88,8 +88,8 @@ RunSettings with_devices(RunSettings settings, const DataFolder& folder,
   if (named == 0) return settings;
   if (settings.devices.size() > 1) {
     throw Error(ErrorKind::usage,
-                fmt::format("--device: found \"{}\" beside other devices: "
-                            "name it alone, or only devices",
+                fmt::format("--device: \"{}\" does not go with other devices: "
+                            "give it alone, or name devices only",
                             automatic));
   }
   std::uint32_t cores = load_prefs(folder.prefs_file()).cores;
@@ -138,10 +138,9 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   }
   fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
              project.statement.name, project.url, fingerprint(project.id),
-             is_first
-                 ? " (seen for the first time, and pinned: compare it with "
-                   "the project's)"
-                 : "",
+             is_first ? " (seen for the first time and pinned: compare it with "
+                        "the one that the project publishes)"
+                      : "",
              account.hex().substr(0, 16));
 }
 
@@ -243,7 +242,7 @@ void show_log(const fs::path& dir, std::size_t lines, bool follow) {
   fs::path folder = DataFolder::open(dir).root();
   LogReader log(folder);
   if (!log.exists()) {
-    fmt::print(stderr, "no log yet in {}: quorate-client run writes it\n",
+    fmt::print(stderr, "no log in {} yet: `quorate-client run` writes one\n",
                folder.string());
   }
   fmt::print("{}", log.last(lines));

@@ -20,9 +20,11 @@ void set_pref(const fs::path& dir, const std::string& key,
   try {
     set(prefs, pref_info(key), value);
   } catch (const Error& e) {
-    throw Error(e.kind(), fmt::format("{}: quorate-client prefs lists keys, "
-                                      "values and meanings",
-                                      e.what()));
+    throw Error(
+        e.kind(),
+        fmt::format(
+            "{}: `quorate-client prefs` lists keys, values and meanings",
+            e.what()));
   }
   save_prefs(file, prefs);
   const PrefInfo& info = pref_info(key);
@@ -44,7 +46,8 @@ void reset_prefs(const fs::path& dir, const std::string& key, bool as_json) {
     fmt::print("{}\n", prefs_json(prefs));
     return;
   }
-  fmt::print("{} as by default\n", key.empty() ? "all preferences are" : key);
+  fmt::print("{} back to the default\n",
+             key.empty() ? "all preferences are" : key);
 }
 
 }  // namespace quorate::client

@@ -82,15 +82,15 @@ void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
 }
 
 void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
-  CLI::App* command = add_command(app, arguments, "detach",
-                                  "Leave a project: unfinished results are "
-                                  "given up, its files removed; account.key "
-                                  "and host.key stay",
-                                  "detach https://example.org:8470");
+  CLI::App* command =
+      add_command(app, arguments, "detach",
+                  "Leave a project: gives up unfinished results and removes "
+                  "its files; keeps account.key and host.key",
+                  "detach https://example.org:8470");
   command
       ->add_option("URL", arguments.detach,
-                   "address of the project, or its fingerprint: the first 8 "
-                   "digits or more")
+                   "address of the project, or at least the first 8 digits of "
+                   "its fingerprint")
       ->required();
   add_json(command, arguments);
   command->callback([&] {
@@ -106,15 +106,14 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       add_command(app, arguments, "run", "Compute until told to stop (Ctrl-C)",
                   "run --threads 2 --cpu-percent 50");
   RunSettings& run = arguments.run;
-  command->add_option(
-      "--project", arguments.project,
-      "address, or fingerprint from its first 8 digits on, when "
-      "several are attached");
+  command->add_option("--project", arguments.project,
+                      "address of the project, or at least the first 8 digits "
+                      "of its fingerprint; needed when several are attached");
   command
       ->add_option("--device", run.devices,
-                   "devices that compute, as quorate-worker --list-devices "
-                   "names them, one worker each: cuda:0,cuda:1,cpu; auto: the "
-                   "GPUs that are faster than the CPU, and the CPU")
+                   "devices that compute, one worker each, such as "
+                   "cuda:0,cuda:1,cpu (quorate-worker --list-devices lists "
+                   "them); auto: the CPU and every GPU that is faster")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -125,20 +124,20 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       ->capture_default_str();
   command
       ->add_option("--threads", run.threads,
-                   "threads of each task (default: the cores, shared; the "
-                   "preference says how many)")
+                   "threads of each task (default: the cores that the "
+                   "preference allows, shared by the tasks)")
       ->check(CLI::Range(1, 1024));
   command
       ->add_option("--cpu-percent", run.cpu_percent,
-                   "share of the time that is spent computing (default: the "
+                   "percentage of the time that the CPU computes (default: the "
                    "preference)")
       ->check(CLI::Range(1, 100));
   command
       ->add_option("--gpu-percent", run.gpu_percent,
-                   "share of the time that a GPU computes (default: the "
+                   "percentage of the time that a GPU computes (default: the "
                    "preference)")
       ->check(CLI::Range(1, 100));
-  command->add_flag("--once", run.once, "report one result, then leave");
+  command->add_flag("--once", run.once, "report one result, then exit");
   command->callback([&, tamper] {
     action = [&, tamper] {
       run_agent(arguments.folder(), arguments.project, arguments.run, tamper);
@@ -154,12 +153,12 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
   status->callback([&] {
     action = [&] { show_status(arguments.folder(), arguments.as_json); };
   });
-  CLI::App* pausing = add_command(
-      app, arguments, "pause",
-      "Stop computing, also after a restart, until resume or for a while",
-      "pause 1h30m");
+  CLI::App* pausing = add_command(app, arguments, "pause",
+                                  "Stop computing, for a while or until "
+                                  "`resume`; a restart does not end the pause",
+                                  "pause 1h30m");
   CLI::Option* for_option =
-      pausing->add_option("--for", arguments.pause_for, "the same");
+      pausing->add_option("--for", arguments.pause_for, "the same as DURATION");
   pausing
       ->add_option("DURATION", arguments.pause_for,
                    "how long: 90s, 45m, 1h30m, 1d (default: until resume)")
@@ -170,8 +169,8 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
       pause(arguments.folder(), arguments.pause_for, arguments.as_json);
     };
   });
-  CLI::App* resuming =
-      add_command(app, arguments, "resume", "Go on computing", "resume");
+  CLI::App* resuming = add_command(app, arguments, "resume",
+                                   "Compute again after a pause", "resume");
   add_json(resuming, arguments);
   resuming->callback(
       [&] { action = [&] { resume(arguments.folder(), arguments.as_json); }; });
@@ -181,8 +180,8 @@ void add_log(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* command = add_command(app, arguments, "log",
                                   "Show what the agent has logged", "log -f");
   command->add_flag("-f,--follow", arguments.follow,
-                    "go on with what is logged, until Ctrl-C");
-  command->add_option("--lines", arguments.lines, "how many of the last lines")
+                    "keep showing new lines until Ctrl-C");
+  command->add_option("--lines", arguments.lines, "how many lines to show")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   command->callback([&] {
@@ -227,7 +226,7 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
       ->required();
   setting
       ->add_option("VALUE", arguments.pref_value,
-                   "its new value; of several words, as hours may be")
+                   "its new value; may be several words, as for hours")
       ->required();
   add_json(setting, arguments);
   setting->callback([&] {
@@ -238,7 +237,7 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
     };
   });
   CLI::App* resetting =
-      add_command(*prefs, arguments, "reset", "Go back to the default",
+      add_command(*prefs, arguments, "reset", "Go back to the default value",
                   "prefs reset max_load");
   resetting->add_option("KEY", arguments.pref_key, "default: all of them");
   add_json(resetting, arguments);
@@ -250,34 +249,35 @@ void add_prefs(CLI::App& app, Arguments& arguments, Action& action) {
 }
 
 void add_receipt(CLI::App& app, Arguments& arguments, Action& action) {
-  CLI::App* command = add_command(
-      app, arguments, "receipt",
-      "Fetch what the project says under its seal that this computer did, or "
-      "check such a file",
-      "receipt --out mine.receipt\n"
-      "  quorate-client receipt --check mine.receipt --key "
-      "5f2c9a1e77d0b3c48e06d1f2b7a93c55");
+  CLI::App* command =
+      add_command(app, arguments, "receipt",
+                  "Fetch the project's sealed statement of what this computer "
+                  "did, or check such a file",
+                  "receipt --out mine.receipt\n"
+                  "  quorate-client receipt --check mine.receipt --key "
+                  "5f2c9a1e77d0b3c48e06d1f2b7a93c55");
   ReceiptOptions& receipt = arguments.receipt;
   CLI::Option* url = command->add_option(
       "URL", receipt.project,
-      "address of the project, or its fingerprint: the first 8 digits or more, "
-      "when several are attached");
-  CLI::Option* out = command->add_option(
-      "--out", receipt.out,
-      "file to write (default: quorate-FINGERPRINT-DAY.receipt, here)");
+      "address of the project, or at least the first 8 digits of its "
+      "fingerprint; needed when several are attached");
+  CLI::Option* out =
+      command->add_option("--out", receipt.out,
+                          "file to write (default: "
+                          "quorate-FINGERPRINT-DAY.receipt in this folder)");
   CLI::Option* force = command->add_flag("--force", receipt.may_replace,
-                                         "replace a file that is there");
+                                         "overwrite an existing file");
   CLI::Option* check =
       command
           ->add_option("--check", receipt.check,
-                       "check this file instead; no project is asked")
+                       "check this file instead, without asking the project")
           ->excludes(url)
           ->excludes(out)
           ->excludes(force);
   command
       ->add_option("--key", receipt.key,
-                   "fingerprint of the project that the file must be of "
-                   "(default: any that is attached)")
+                   "fingerprint of the project that must have sealed the file "
+                   "(default: any attached project)")
       ->needs(check);
   add_json(command, arguments);
   command->callback([&] {

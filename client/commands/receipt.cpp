@@ -32,7 +32,7 @@ double credit_of(const Receipt& receipt) {
 std::string run_text(const ReceiptRun& run) {
   return fmt::format(
       "  run {} ({}): {} in versions {} to {} of its model\n"
-      "    its ledger had {} then, the last with hash {}\n",
+      "    its ledger had {} at that time; the last one has the hash {}\n",
       shown(run.name), shown(run.state), count_text(run.results, "result"),
       run.first_version, run.last_version,
       run.ledger_entries == 1 ? "1 entry"
@@ -55,7 +55,7 @@ nlohmann::ordered_json run_json(const ReceiptRun& run) {
 
 std::string receipt_text(const Receipt& receipt) {
   std::string text = fmt::format(
-      "{}, fingerprint {}, says under its seal of {:%Y-%m-%d %H:%M:%S} UTC:\n"
+      "{}, fingerprint {}, stated under its seal at {:%Y-%m-%d %H:%M:%S} UTC:\n"
       "  host {}\n"
       "  of account {}\n"
       "  has earned {} credit in all runs\n",
@@ -64,7 +64,7 @@ std::string receipt_text(const Receipt& receipt) {
       credit_of(receipt));
   for (const ReceiptRun& run : receipt.runs) text += run_text(run);
   if (receipt.runs.empty()) {
-    text += "  no result of it is part of a model yet\n";
+    text += "  none of its results is part of a model yet\n";
   }
   return text;
 }
@@ -112,8 +112,8 @@ void expect_known_project(const Receipt& receipt, const std::string& key,
     if (is_attached) return;
     throw Error(ErrorKind::usage,
                 fmt::format("{}: it is of project {}, to which this computer "
-                            "is not attached: say --key FINGERPRINT, as that "
-                            "project publishes it",
+                            "is not attached: say --key FINGERPRINT, with the "
+                            "fingerprint that the project publishes",
                             what, found));
   }
   if (key.size() < kFingerprintDigits) {
@@ -126,11 +126,11 @@ void expect_known_project(const Receipt& receipt, const std::string& key,
       key == receipt.key.hex()) {
     return;
   }
-  throw Error(ErrorKind::corrupt,
-              fmt::format("{}: it is of the project {}, not of --key {}: do "
-                          "not believe it, or ask the project for its "
-                          "fingerprint",
-                          what, found, key));
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("{}: it belongs to project {}, not to --key {}: do not "
+                  "believe it, or ask the project for its fingerprint",
+                  what, found, key));
 }
 
 std::string receipt_file_name(const ProjectId& project, Millis unix_ms) {

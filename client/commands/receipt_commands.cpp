@@ -27,7 +27,7 @@ void expect_new_file(const fs::path& out, bool may_replace) {
         fmt::format("there is no folder {}: make it first", folder.string()));
   }
   if (fs::exists(out, ignored) && !may_replace) {
-    refuse("there is such a file: name another, or say --force");
+    refuse("this file exists: name another, or say --force");
   }
 }
 
@@ -39,7 +39,7 @@ Bytes fetch_from(const Project& project, const Identity& identity) {
     return api.receipt();
   } catch (const Error& e) {
     throw Error(e.kind(),
-                fmt::format("receipt of {} at {}: {}: type this again when the "
+                fmt::format("receipt of {} at {}: {}: try again when the "
                             "project can be reached",
                             project.statement.name, project.url, e.what()));
   }
@@ -59,11 +59,12 @@ void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
   const Project project =
       choose_project(folder.projects(), options.project, "receipt FINGERPRINT");
   if (!folder.has_host_key()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("receipt: host.key is missing in {}: this computer "
-                            "is none that the project knows: bring the file "
-                            "back from your copy",
-                            folder.root().string()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "receipt: host.key is missing in {}: without it the project does "
+            "not know this computer: restore the file from your copy",
+            folder.root().string()));
   }
   const fs::path out =
       options.out.empty()

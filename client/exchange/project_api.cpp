@@ -38,7 +38,7 @@ HttpReply ProjectApi::send(const HttpRequest& request) {
   }
   if (is_foreign(request, reply)) {
     throw Error(ErrorKind::unavailable,
-                fmt::format("{}: something else than the project answers "
+                fmt::format("{}: something other than the project answers "
                             "(HTTP status {}): does this network ask for a "
                             "login?",
                             request.path, reply.status));

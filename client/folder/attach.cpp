@@ -36,8 +36,8 @@ Project fetch_first(const ProjectAddress& address, const TransferMaker& make) {
     std::string advice = "check the address, and that the server is running";
     if (std::string twin = plain_twin(address, make); !twin.empty()) {
       advice = fmt::format(
-          "it answers no TLS: if the project's address begins "
-          "with http://, type {}",
+          "it does not speak TLS: if the project's address begins with "
+          "http://, type {}",
           twin);
     }
     throw Error(e.kind(), fmt::format("attach to {}: {}: {}", address.url,
@@ -77,12 +77,12 @@ Project fetch_project(const ProjectAddress& address,
                     address.url, address.fingerprint, fingerprint(project.id)));
   }
   if (project.statement.arithmetic != kArithmeticVersion) {
-    throw Error(ErrorKind::unsupported,
-                fmt::format("attach to {}: the project computes with "
-                            "arithmetic {}, this client with {}: use a client "
-                            "of the project's version",
-                            address.url, project.statement.arithmetic,
-                            kArithmeticVersion));
+    throw Error(
+        ErrorKind::unsupported,
+        fmt::format(
+            "attach to {}: the project computes with arithmetic {}, this "
+            "client with {}: use the client version that the project uses",
+            address.url, project.statement.arithmetic, kArithmeticVersion));
   }
   if (!address.is_encrypted()) return project;
   // Whoever relayed the statement could not change it; only now do we learn
@@ -106,12 +106,13 @@ void expect_no_stranger(const std::vector<Project>& attached,
     if (project.url == found.url) other = &project;
   }
   if (other == nullptr) return;
-  throw Error(ErrorKind::denied,
-              fmt::format("attach to {0}: this address was {1}, now {2} "
-                          "answers: if that is intended: quorate-client attach "
-                          "{0}#{3}",
-                          found.url, short_text(*other), short_text(found),
-                          fingerprint(found.id)));
+  throw Error(
+      ErrorKind::denied,
+      fmt::format(
+          "attach to {0}: {1} used to answer at this address, now {2} does: if "
+          "that is intended, type quorate-client attach {0}#{3}",
+          found.url, short_text(*other), short_text(found),
+          fingerprint(found.id)));
 }
 
 void expect_user_name(const std::string& name) {
@@ -125,7 +126,7 @@ void expect_user_name(const std::string& name) {
   for (char c : name) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
       throw Error(ErrorKind::usage,
-                  "--name: a control character is in it: choose a name of "
+                  "--name: it contains a control character: choose a name of "
                   "letters, digits and blanks");
     }
   }

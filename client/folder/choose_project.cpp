@@ -52,19 +52,21 @@ std::vector<Project> meant_ones(const std::vector<Project>& projects,
 Project choose_project(const std::vector<Project>& projects,
                        const std::string& name, const std::string& how) {
   if (projects.empty()) {
-    throw Error(ErrorKind::usage,
-                "find a project: none is attached: quorate-client attach URL");
+    throw Error(
+        ErrorKind::usage,
+        "no project is attached: attach one with quorate-client attach URL");
   }
   std::vector<Project> meant = meant_ones(projects, name);
   if (meant.size() == 1) return meant.front();
   if (meant.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is no attached project; choose with {}: {}",
-                            name, how, list_text(projects)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("\"{}\" is not an attached project; choose one with {}: {}",
+                    name, how, list_text(projects)));
   }
   std::string what = name.empty() ? "" : fmt::format(" as \"{}\"", name);
   throw Error(ErrorKind::usage,
-              fmt::format("{} projects are attached{}; choose with {}: {}",
+              fmt::format("{} projects are attached{}; choose one with {}: {}",
                           meant.size(), what, how, list_text(meant)));
 }
 

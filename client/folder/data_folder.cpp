@@ -41,8 +41,8 @@ void expect_access(const fs::path& folder) {
   std::string owner = "somebody else";
   if (::stat(folder.c_str(), &status) == 0) owner = user_name(status.st_uid);
   throw Error(ErrorKind::denied,
-              fmt::format("folder {} belongs to {}, you are {}: use --dir or "
-                          "your own account",
+              fmt::format("folder {} belongs to {}, but you are {}: use --dir "
+                          "or your own account",
                           folder.string(), owner, user_name(::getuid())));
 }
 
@@ -63,11 +63,12 @@ DataFolder::DataFolder(fs::path root) : root_(std::move(root)) {
 DataFolder DataFolder::open(const fs::path& root) {
   std::error_code unknown;
   if (!fs::exists(root, unknown) && !unknown) {
-    throw Error(ErrorKind::usage,
-                fmt::format("data folder {}: there is none, so no project is "
-                            "attached: check --dir, or quorate-client attach "
-                            "URL",
-                            root.string()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "data folder {} does not exist, so no project is attached: check "
+            "--dir, or attach a project with quorate-client attach URL",
+            root.string()));
   }
   if (unknown) expect_access(root);
   return DataFolder(root);

@@ -33,8 +33,8 @@ double seconds_of(char unit) {
 
 [[noreturn]] void refuse_duration(std::string_view text) {
   throw Error(ErrorKind::usage,
-              fmt::format("duration: expected one like 90s, 45m, 1h30m or 1d, "
-                          "at most 30d, found \"{}\"",
+              fmt::format("duration: expected something like 90s, 45m, 1h30m "
+                          "or 1d, at most 30d, found \"{}\"",
                           text.substr(0, 40)));
 }
 

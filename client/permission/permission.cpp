@@ -45,7 +45,7 @@ Permission may_compute(const Prefs& prefs, const Conditions& conditions,
     return {Rest::paused, "paused " + pause_text(*conditions.pause, unix_ms)};
   }
   if (!is_within(parse_schedule(prefs.hours), week_time(unix_ms))) {
-    return {Rest::hours, fmt::format("outside of the hours {}", prefs.hours)};
+    return {Rest::hours, fmt::format("outside the hours {}", prefs.hours)};
   }
   if (!prefs.on_battery && conditions.is_on_battery) {
     return {Rest::battery, "on battery"};

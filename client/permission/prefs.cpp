@@ -23,30 +23,30 @@ constexpr std::size_t kMostText = 500;
 // 8 KB/s is what a server still tells from an attack that trickles.
 constexpr std::array kTable{
     PrefInfo{"cores", &Prefs::cores, true, 1, 1024,
-             "cores that compute; 0: all"},
+             "number of cores that compute; 0: all"},
     PrefInfo{"cpu_percent", &Prefs::cpu_percent, false, 1, 100,
-             "share of the time that they compute"},
+             "percentage of the time that the cores compute"},
     PrefInfo{"gpu_percent", &Prefs::gpu_percent, false, 1, 100,
-             "share of the time that GPUs compute, if any do"},
+             "percentage of the time that GPUs compute, if any do"},
     PrefInfo{"hours", &Prefs::hours, false, 0, 0,
              "when to compute: \"22:00-07:00\", \"mon-fri 22:00-07:00; "
              "sat,sun 00:00-24:00\", or always"},
     PrefInfo{"on_battery", &Prefs::on_battery, false, 0, 0,
-             "compute without mains power, too: yes or no"},
+             "whether to compute on battery, too: yes or no"},
     PrefInfo{"max_load", &Prefs::max_load, true, 1, 100,
              "rest while other programs keep more than this percentage of the "
              "cores busy; 0: never"},
     PrefInfo{"idle_minutes", &Prefs::idle_minutes, true, 1, 1440,
-             "rest until nobody has typed at a terminal of this machine for "
-             "this long; 0: do not look"},
+             "rest until nobody has typed at a terminal of this machine for so "
+             "many minutes; 0: do not look"},
     PrefInfo{"down_kbps", &Prefs::down_kbps, true, 8, 10'000'000,
-             "kilobytes a second of downloads; 0: no limit"},
+             "limit of downloads, in kilobytes a second; 0: none"},
     PrefInfo{"up_kbps", &Prefs::up_kbps, true, 8, 10'000'000,
-             "kilobytes a second of uploads; 0: no limit"},
+             "limit of uploads, in kilobytes a second; 0: none"},
     PrefInfo{"cache_mb", &Prefs::cache_mb, false, 16, 10'000'000,
-             "megabytes of training data that are kept between results"},
+             "megabytes of training data to keep between results"},
     PrefInfo{"memory_mb", &Prefs::memory_mb, true, 256, 100'000'000,
-             "megabytes of memory that computing may take; 0: half of this "
+             "megabytes of memory that computing may use; 0: half of this "
              "machine's"},
 };
 
@@ -126,10 +126,9 @@ const PrefInfo& pref_info(std::string_view key) {
   if (found != kTable.end()) return *found;
   std::string known;
   for (const PrefInfo& info : kTable) known += fmt::format(" {}", info.key);
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("preference \"{}\": there is no such one; there are{}",
-                  key.substr(0, 40), known));
+  throw Error(ErrorKind::usage,
+              fmt::format("preference \"{}\" does not exist; there are{}",
+                          key.substr(0, 40), known));
 }
 
 std::string value_text(const Prefs& prefs, const PrefInfo& info) {

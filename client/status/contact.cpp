@@ -15,14 +15,16 @@ bool has_no_work(const Contact& contact, Instant now) {
 }
 
 std::string no_work_text(const Contact& contact, Millis next) {
-  return fmt::format("no work at this project now (asked {}; asks again {})",
-                     clock_text(contact.asked), clock_text(next));
+  return fmt::format(
+      "no work at this project now (asked {}; asks again {})",
+      clock_text(contact.asked), clock_text(next));
 }
 
 std::string away_text(const std::string& project, const Contact& contact,
                       std::size_t kept, Seconds until_next) {
-  std::string text = fmt::format("{} cannot be reached since {} ({})", project,
-                                 clock_text(contact.away_since), contact.why);
+  std::string text =
+      fmt::format("{} has been out of reach since {} ({})", project,
+                  clock_text(contact.away_since), contact.why);
   if (kept > 0) {
     text += fmt::format("; {} {} kept", count_text(kept, "finished result"),
                         kept == 1 ? "is" : "are");

@@ -23,8 +23,8 @@ AgentState read_state(const fs::path& file, std::string& trouble) {
     return parse_state(read_text_file(file));
   } catch (const Error&) {
     trouble = fmt::format(
-        "{} is damaged: the next run puts it aside and asks "
-        "the project for its work again",
+        "{} is damaged: the next run sets it aside and asks the project for "
+        "the work again",
         file.string());
     return {};
   }

@@ -152,7 +152,7 @@ std::string computing_text(const Activity& activity) {
       [](const auto& device) { return protocol::is_gpu_name(device); });
   std::string text = devices_text(devices);
   if (gpus < static_cast<std::ptrdiff_t>(devices.size())) {
-    text += fmt::format(", {} a task, {} % of the time",
+    text += fmt::format(", {} per task, {} % of the time",
                         count_text(activity.threads, "thread"),
                         activity.cpu_percent);
   }
@@ -179,7 +179,7 @@ std::string status_text(const Status& status) {
     return text + "no project yet: quorate-client attach URL\n";
   }
   if (status.pause) {
-    text += fmt::format("paused {}: quorate-client resume goes on\n",
+    text += fmt::format("paused {}: `quorate-client resume` ends the pause\n",
                         pause_text(*status.pause, status.time));
   }
   for (const ProjectStatus& project : status.projects) {

@@ -44,11 +44,12 @@ HttpReply send_trusting(Transfer& transfer, const HttpRequest& request) {
     return transfer.send(request, {});
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::denied) throw;
-    throw Error(ErrorKind::denied,
-                fmt::format("{}: BOINC clients trust only certificates of an "
-                            "authority: ask the project for an address with "
-                            "one",
-                            e.what()));
+    throw Error(
+        ErrorKind::denied,
+        fmt::format(
+            "{}: BOINC clients trust only certificates that an authority has "
+            "signed: ask the project for an address that has one",
+            e.what()));
   }
 }
 
@@ -62,8 +63,8 @@ HttpReply ask_door(Transfer& transfer, const std::string& question,
   if (reply.status == 404) {
     throw Error(ErrorKind::unsupported,
                 tried +
-                    ": this project has no door for BOINC clients: ask it for "
-                    "one, or use quorate-client attach");
+                    ": this project does not admit BOINC clients: ask it to, "
+                    "or use quorate-client attach");
   }
   if (reply.status != 200) throw_refusal(reply, tried);
   return reply;

@@ -92,10 +92,11 @@ const StockProject& expect_contact(const StockState& state,
   if (contact.step != FirstContact::Step::failed) return *project;
   throw Error(
       ErrorKind::unavailable,
-      fmt::format("the BOINC client at {} is attached to {}, but their first "
-                  "contact failed: {}: it tries again by itself; if the "
-                  "address or key is wrong: quorate-client boinc detach",
-                  where, url, contact.why));
+      fmt::format(
+          "the BOINC client at {} is attached to {}, but their first contact "
+          "failed: {}: the client tries again by itself; if the address or key "
+          "is wrong, undo this with quorate-client boinc detach",
+          where, url, contact.why));
 }
 
 std::string row_text(const StockProject& project, const std::string& key,
@@ -119,12 +120,11 @@ void print_attached(const StockState& state, const StockProject& project,
                     const std::string& where, const std::string& key) {
   fmt::print(
       "attached the BOINC client at {} to {} ({})\n"
-      "  account {}: a secret; with --key it brings in further computers of "
-      "yours\n",
+      "  account key {}: keep it secret; give it with --key to add more "
+      "computers of yours\n",
       where, project.name, project.url, key);
   if (project.host == 0) {
-    fmt::print(
-        "  the project has not answered yet: the client goes on asking\n");
+    fmt::print("  the project has not answered yet: the client keeps asking\n");
   }
   fmt::print("{}", next_text(state));
 }
@@ -132,12 +132,12 @@ void print_attached(const StockState& state, const StockProject& project,
 // Throws usage when the answer is no, or cannot be asked for.
 void expect_agreement(const StockProject& project) {
   const std::string what =
-      fmt::format("detach from {}: {} and all files of it are given up",
+      fmt::format("detach from {}: {} and all its files are given up",
                   project.name, count_text(project.tasks.size(), "task"));
   if (::isatty(STDIN_FILENO) == 0) {
-    throw Error(ErrorKind::usage, what + ": say --yes if that is meant");
+    throw Error(ErrorKind::usage, what + ": say --yes to confirm");
   }
-  fmt::print("{}. Go on? [y/N] ", what);
+  fmt::print("{}. Continue? [y/N] ", what);
   std::fflush(stdout);
   std::string answer;
   std::getline(std::cin, answer);
@@ -193,7 +193,7 @@ void detach_stock(const StockOptions& where, const std::string& address,
   if (project == nullptr) {
     throw Error(ErrorKind::usage,
                 fmt::format("the BOINC client at {} is not attached to {}: "
-                            "quorate-client boinc status lists what it has",
+                            "quorate-client boinc status lists its projects",
                             client.where(), url));
   }
   if (!is_agreed) expect_agreement(*project);

@@ -75,8 +75,8 @@ fs::path find_password_file(const std::vector<fs::path>& folders) {
     looked += (looked.empty() ? "" : ", ") + folder.string();
   }
   throw Error(ErrorKind::unavailable,
-              fmt::format("find a BOINC client: none of its data folders is "
-                          "here ({}): install it (Debian: sudo apt install "
+              fmt::format("find a BOINC client: found none of its data folders "
+                          "({}): install it (Debian: sudo apt install "
                           "boinc-client), or say where it is with "
                           "--password-file FILE and --host HOST:PORT",
                           looked));
@@ -90,7 +90,7 @@ std::string read_gui_password(const fs::path& file) {
   if (!is_there && !unknown) {
     throw Error(ErrorKind::unavailable,
                 fmt::format("read {}, the BOINC client's password: no such "
-                            "file: start the client once, it makes it (sudo "
+                            "file: start the client once to make it (sudo "
                             "systemctl start boinc-client)",
                             file.string()));
   }
@@ -104,8 +104,8 @@ std::string read_gui_password(const fs::path& file) {
   if (line.size() > kMostPassword ||
       line.find('\0') != std::string_view::npos) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("{}: its first line is no password of at most {} "
-                            "characters: is this a client's {}?",
+                fmt::format("{}: its first line is not a password of at most "
+                            "{} characters: is this the {} of a BOINC client?",
                             file.string(), kMostPassword, kPasswordFile));
   }
   return std::string(line);

@@ -12,10 +12,10 @@ CLI::App* add_command(CLI::App& group, StockArguments& arguments,
   command->footer("Example:\n  quorate-client boinc " + example);
   command
       ->add_option("--host", arguments.client.host,
-                   "where the BOINC client listens, HOST:PORT")
+                   "address at which the BOINC client listens, HOST:PORT")
       ->capture_default_str();
   command->add_option("--password-file", arguments.client.password_file,
-                      "its gui_rpc_auth.cfg (default: the one in "
+                      "the client's gui_rpc_auth.cfg (default: the one in "
                       "/var/lib/boinc-client or /var/lib/boinc)");
   command->add_flag("--json", arguments.as_json, "for programs");
   return command;
@@ -42,7 +42,7 @@ void add_boinc(CLI::App& app, StockArguments& arguments,
       ->required();
   CLI::Option* key = attach->add_option(
       "--key", arguments.attach.key,
-      "of an account of yours at the project (default: a new account)");
+      "key of your account at the project (default: make a new account)");
   attach
       ->add_option("--name", arguments.attach.name,
                    "your name on the project's page, for a new account")
@@ -55,14 +55,14 @@ void add_boinc(CLI::App& app, StockArguments& arguments,
 
   CLI::App* status = add_command(
       *group, arguments, "status",
-      "Show what the BOINC client does for projects of Quorate's", "status");
+      "Show what the BOINC client does for Quorate projects", "status");
   status->callback([&] {
     action = [&] { show_stock(arguments.client, arguments.as_json); };
   });
 
   CLI::App* detach = add_command(*group, arguments, "detach",
-                                 "Leave a project with the BOINC client: its "
-                                 "tasks and files there are given up",
+                                 "Leave a project with the BOINC client: gives "
+                                 "up its tasks and files there",
                                  "detach https://example.org:8470");
   detach->add_option("URL", arguments.detach, "address of the project")
       ->required();

@@ -25,11 +25,11 @@ struct Reason {
 constexpr Reason kBits[] = {
     {1, "the computer runs on battery"},
     {2, "the computer is in use"},
-    {4, "somebody said so"},
-    {8, "it is not the time of day for it"},
+    {4, "somebody suspended it"},
+    {8, "it is outside the allowed hours"},
     {16, "the client measures the CPU's speed"},
     {32, "its share of the disk is full"},
-    {64, "the CPU shall rest between"},
+    {64, "the CPU limit makes it rest"},
     {128, "nobody has used the computer for long"},
     {256, "it has just started"},
     {512, "a program runs that excludes it"},
@@ -37,7 +37,7 @@ constexpr Reason kBits[] = {
     {2048, "its share of the network is used up"},
 };
 constexpr Reason kAlone[] = {
-    {4096, "the system said so"},     {4097, "there is no WLAN"},
+    {4096, "the system demands it"},  {4097, "there is no WLAN"},
     {4098, "the battery is too low"}, {4099, "the battery is too hot"},
     {4100, "its window is closed"},
 };
@@ -65,7 +65,7 @@ constexpr StateWords kStates[] = {
     {StockTaskState::downloading, "downloading", "waits for its files"},
     {StockTaskState::ready, "ready", "waits for its turn"},
     {StockTaskState::running, "running", "computing"},
-    {StockTaskState::suspended, "suspended", "begun, stands still"},
+    {StockTaskState::suspended, "suspended", "started, suspended"},
     {StockTaskState::uploading, "uploading", "uploading"},
     {StockTaskState::uploaded, "uploaded", "computed, waits to be reported"},
     {StockTaskState::failed, "failed", "failed"},
@@ -115,7 +115,7 @@ std::string trouble_text(const StockProject& project) {
   std::string text;
   if (project.is_suspended) text += "  suspended by hand in the client\n";
   if (project.takes_no_more_work) {
-    text += "  takes no more tasks: somebody said so in the client\n";
+    text += "  takes no more tasks: somebody told the client so\n";
   }
   if (project.failures > 0) {
     text += fmt::format(
@@ -205,7 +205,7 @@ std::string stock_status_text(const StockState& state,
     has_any = true;
   }
   if (!has_any) {
-    text += "no project of Quorate's yet: quorate-client boinc attach URL\n";
+    text += "no Quorate project yet: quorate-client boinc attach URL\n";
   }
   return text;
 }
@@ -229,15 +229,15 @@ FirstContact first_contact(const StockProject* project, int since) {
   }
   if (project->failures == 0) return {Step::waiting, ""};
   const auto& messages = project->messages;
-  return {Step::failed, "it cannot be reached; the client's last words: " +
+  return {Step::failed, "it cannot be reached; the client's last message: " +
                             (messages.empty() ? "" : messages.back().text)};
 }
 
 std::string next_text(const StockState& state) {
   std::string text =
-      "  next, by itself: it downloads the program and a task, computes when "
-      "its preferences allow, and asks for more; quorate-client boinc status "
-      "and BOINC's manager show it\n";
+      "  next, the client downloads the program and a task by itself, computes "
+      "when its preferences allow, and asks for more; quorate-client boinc "
+      "status and BOINC's manager show it\n";
   return text + suspensions_text(state);
 }
 

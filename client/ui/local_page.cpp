@@ -25,8 +25,8 @@ bool is_same_secret(std::string_view a, std::string_view b) {
 
 Response refused() {
   return error_response(403, ErrorKind::denied,
-                        "open the page: not with this address: use the one "
-                        "that quorate-client ui has printed");
+                        "open the page: this address is not valid: use the one "
+                        "that quorate-client ui printed");
 }
 
 void protect(Response& response) {

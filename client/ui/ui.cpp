@@ -38,8 +38,8 @@ void open_in_browser(const fs::path& file) {
   pid_t pid = 0;
   if (::posix_spawnp(&pid, "xdg-open", nullptr, nullptr, argv, environ) != 0) {
     fmt::print(stderr,
-               "open a browser: there is no xdg-open: open the "
-               "address above yourself\n");
+               "open a browser: xdg-open is not installed: open the address "
+               "above yourself\n");
   }
 }
 
@@ -61,7 +61,7 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   if (options.as_json) {
     fmt::print("{}\n", nlohmann::json{{"url", page.url()}}.dump());
   } else {
-    fmt::print("{}\nCtrl-C closes it\n", page.url());
+    fmt::print("{}\nCtrl-C closes the page\n", page.url());
   }
   std::fflush(stdout);
   if (options.should_open) {

@@ -40,10 +40,10 @@ void make(const ObjectCache& cache, std::span<const SnapshotStep> way,
   }
   const ByteParts made = parameter_parts(model, values);
   if (const Hash found = made.hash(); found != wanted.hash) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("snapshot {}: what was made of changes has the "
-                            "hash {}",
-                            wanted.hash.hex(), found.hex()));
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("snapshot {}: the one built from deltas has the hash {}",
+                    wanted.hash.hex(), found.hex()));
   }
   cache.put(wanted, made);
 }

@@ -177,16 +177,16 @@ int compute_for_boinc(const Options& options) {
 }
 
 void describe_boinc(CLI::App& app, Options& options) {
-  const std::string group = "of --boinc, as the project's server says them";
+  const std::string group = "with --boinc; the project's server sets these";
   app.add_option("--project", options.project, "the project's id")
       ->group(group);
   app.add_option("--project-key", options.project_key, "its key")->group(group);
   app.add_option("--result", options.result, "number of the result")
       ->group(group);
-  app.add_option("--nonce", options.nonce, "to be signed with the result")
+  app.add_option("--nonce", options.nonce, "nonce to sign with the result")
       ->group(group);
   app.add_flag("--witness", options.is_witness,
-               "report the signed header, and no update")
+               "report the signed header without the update")
       ->group(group);
 }
 
@@ -197,15 +197,15 @@ void describe(CLI::App& app, Options& options) {
       "(docs/protocol.md, \"Worker\").");
   auto* mode = app.add_option_group("mode", "what to do");
   mode->add_flag("--list-devices", options.list_devices,
-                 "what this computer can compute on");
+                 "list what this computer can compute on");
   mode->add_flag("--self-test", options.self_test,
-                 "compute tasks with known answers");
+                 "compute tasks whose answers are known");
   mode->add_flag("--bench", options.bench, "measure how fast a device is");
   app.add_flag("--quick", options.quick,
                "with --bench: the short self-test and one product, about a "
                "second");
   mode->add_flag("--serve", options.serve,
-                 "compute what standard input asks for");
+                 "compute what is asked on standard input");
   mode->add_flag("--boinc", options.boinc,
                  "compute the unit in this folder, for the BOINC client that "
                  "started the program");
@@ -229,15 +229,15 @@ void describe(CLI::App& app, Options& options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   app.add_option("--cpu-percent", options.cpu_percent,
-                 "share of the time to compute in")
+                 "percentage of the time to compute")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   app.add_option("--gpu-percent", options.gpu_percent,
-                 "share of the time that a GPU computes in")
+                 "percentage of the time that a GPU computes")
       ->capture_default_str()
       ->check(CLI::Range(1, 100));
   app.add_option("--memory-mb", options.memory_mb,
-                 "with --serve: memory to take at most; 0: no limit")
+                 "with --serve: most memory to use, in megabytes; 0: no limit")
       ->capture_default_str();
   describe_boinc(app, options);
 }

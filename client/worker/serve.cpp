@@ -110,8 +110,8 @@ void WorkerServer::answer(const Received& received) {
     say(failure(job, error));
   } catch (const std::bad_alloc&) {
     say(failure(job, Error(ErrorKind::unsupported,
-                           "the task takes more memory than computing may "
-                           "have here: see the preference memory_mb")));
+                           "the task needs more memory than computing may use "
+                           "here: see the preference memory_mb")));
   } catch (const std::exception& error) {  // file system
     say(failure(job, Error(ErrorKind::io, error.what())));
   }

@@ -32,7 +32,7 @@ std::string_view text_of(AccountError error) {
     case AccountError::not_found:
       return "there is no account with this e-mail address";
     case AccountError::bad_email:
-      return "this is no e-mail address";
+      return "this is not an e-mail address";
     case AccountError::bad_password:
       return "this is not the password of the account";
     case AccountError::email_in_use:

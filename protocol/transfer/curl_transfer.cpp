@@ -307,9 +307,9 @@ class CurlTransfer final : public Transfer {
     const char* found = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
     if (code == CURLE_SSL_PINNEDPUBKEYNOTMATCH) {
       throw Error(ErrorKind::denied,
-                  fmt::format("{}: the server's TLS key is not the one of the "
-                              "project: somebody may stand between, or the "
-                              "server has a new key: attach again",
+                  fmt::format("{}: the server's TLS key is not the project's: "
+                              "somebody may be intercepting the connection, or "
+                              "the server has a new key: attach again",
                               url));
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION) {

@@ -89,7 +89,7 @@ std::string parse_url(std::string_view text, std::string_view whole) {
   bool is_plain = std::all_of(url.begin(), url.end(), [](char c) {
     return c > ' ' && c < 0x7f && c != '"' && c != '\\';
   });
-  if (!is_plain) refuse(whole, "characters that no URL has");
+  if (!is_plain) refuse(whole, "it has characters that a URL cannot have");
   if (url.size() > kMostUrl) {
     refuse(whole, fmt::format("longer than {} characters", kMostUrl));
   }

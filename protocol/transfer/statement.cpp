@@ -27,7 +27,7 @@ Bytes fetch_statement(Transfer& transfer, const std::stop_token& stop) {
 protocol::ProjectStatement open_statement(ByteView sealed) {
   if (sealed.size() <= kSealBytes || sealed.size() > kMostStatementBytes) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("project statement: {} bytes are no sealed "
+                fmt::format("project statement: the {} bytes are not a sealed "
                             "statement: is this the address of a project?",
                             sealed.size()));
   }

@@ -64,7 +64,7 @@ bool is_gpu_name(std::string_view device) {
 Error hang_of(const WorkerOptions& options) {
   return Error(ErrorKind::unavailable,
                fmt::format("{}: said nothing for {} s in the middle of a job: "
-                           "it hangs, and is started anew",
+                           "it hangs and is restarted",
                            options.program, options.silence.count()));
 }
 

@@ -19,9 +19,9 @@ void expect_code_sign_key(const AppManifest& manifest,
                           const RsaPublicKey& key) {
   if (!manifest.code_sign_key || *manifest.code_sign_key == key) return;
   throw Error(ErrorKind::usage,
-              "sign: this is another key than the project's code-sign key, "
-              "which volunteers' clients know: name that one with --key, or "
-              "change it with `quorate boinc key rotate`");
+              "sign: this is not the project's code-sign key, the one that "
+              "volunteers' clients know: name that one with --key, or change "
+              "it with `quorate boinc key rotate`");
 }
 
 // The same for two versions with the same content, whatever their libraries'
@@ -94,9 +94,10 @@ AppManifest with_version(AppManifest manifest, const RsaPrivateKey& key,
   std::uint32_t last =
       manifest.versions.empty() ? 0 : manifest.versions.back().version;
   if (last == kMaxVersion) {
-    throw Error(ErrorKind::usage, fmt::format("app add: {} versions are all "
-                                              "that there can be",
-                                              kMaxVersion));
+    throw Error(ErrorKind::usage,
+                fmt::format("app add: there are {} versions already, the most "
+                            "that there can be",
+                            kMaxVersion));
   }
   add_file(manifest, key, version.program.file);
   for (const AppContent& content : version.libraries) {
@@ -133,8 +134,9 @@ AppManifest with_next_key(AppManifest manifest, const RsaPrivateKey& key,
   if (*manifest.code_sign_key == next.public_key() ||
       std::any_of(manifest.former_keys.begin(), manifest.former_keys.end(),
                   is_next)) {
-    throw Error(ErrorKind::usage,
-                "key rotate: the new key was in use before: name a new file");
+    throw Error(
+        ErrorKind::usage,
+        "key rotate: the new key has been used before: name a new file");
   }
   manifest.former_keys.push_back(
       {key.public_key(), sign(key, successor(next.public_key()))});
@@ -148,10 +150,10 @@ AppManifest with_next_key(AppManifest manifest, const RsaPrivateKey& key,
 void expect_signed(const AppManifest& manifest, const std::string& what) {
   for (const auto& [name, file] : manifest.files) {
     if (verify(*manifest.code_sign_key, file.md5, file.signature)) continue;
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: file \"{}\": its signature is not the "
-                            "code-sign key's",
-                            what, name));
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("{}: file \"{}\": the code-sign key did not sign it", what,
+                    name));
   }
   const std::vector<FormerKey>& former = manifest.former_keys;
   for (std::size_t i = 0; i < former.size(); ++i) {
@@ -160,7 +162,8 @@ void expect_signed(const AppManifest& manifest, const std::string& what) {
     if (verify(former[i].key, successor(next), former[i].successor)) continue;
     throw Error(
         ErrorKind::corrupt,
-        fmt::format("{}: former key {}: it did not sign the next", what, i));
+        fmt::format("{}: former key {}: it did not sign the key after it", what,
+                    i));
   }
 }
 

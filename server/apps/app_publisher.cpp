@@ -79,7 +79,7 @@ void AppPublisher::retire(std::uint32_t version) {
 RsaPrivateKey AppPublisher::load_key(const fs::path& path) const {
   if (!manifest_.code_sign_key) {
     throw Error(ErrorKind::usage,
-                "code-sign key: there is none yet: make one with `quorate "
+                "the project has no code-sign key yet: make one with `quorate "
                 "boinc key new`");
   }
   fs::path next = next_of(path);
@@ -89,8 +89,8 @@ RsaPrivateKey AppPublisher::load_key(const fs::path& path) const {
   }
   if (!fs::exists(path)) {
     throw Error(ErrorKind::usage,
-                fmt::format("sign with {}: it is not there: name the private "
-                            "half of the code-sign key with --key",
+                fmt::format("sign with {}: no such file: name the private half "
+                            "of the code-sign key with --key",
                             path.string()));
   }
   return RsaPrivateKey::load(path.string());
@@ -98,9 +98,10 @@ RsaPrivateKey AppPublisher::load_key(const fs::path& path) const {
 
 RsaPrivateKey AppPublisher::make_first_key(const fs::path& path) {
   if (manifest_.code_sign_key) {
-    throw Error(ErrorKind::usage,
-                "key new: the project has a code-sign key, which volunteers' "
-                "clients know: change it with `quorate boinc key rotate`");
+    throw Error(
+        ErrorKind::usage,
+        "key new: the project has a code-sign key already, and volunteers' "
+        "clients know it: change it with `quorate boinc key rotate`");
   }
   RsaPrivateKey key = read_or_make_key(path);
   AppManifest next = manifest_;

@@ -21,11 +21,12 @@ void expect_file(const fs::path& path, std::uint64_t nbytes) {
   auto size = fs::is_regular_file(path, failed) ? fs::file_size(path, failed)
                                                 : std::uintmax_t{0};
   if (!failed && size == nbytes) return;
-  throw Error(ErrorKind::corrupt,
-              fmt::format("{}: expected a file of {} bytes, found {}: bring "
-                          "it back from a backup",
-                          path.string(), nbytes,
-                          fs::exists(path) ? fmt::format("{}", size) : "none"));
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format(
+          "{}: expected a file of {} bytes, found {}: restore it from a backup",
+          path.string(), nbytes,
+          fs::exists(path) ? fmt::format("{}", size) : "none"));
 }
 
 }  // namespace

@@ -72,11 +72,12 @@ class ElfReader {
                         segment.p_offset < bytes_.size();
       if (is_in_file) return segment.p_offset + within;
     }
-    refuse("names an address that is not in it");
+    refuse("names an address outside the file");
   }
 
   std::string name_at(std::uint64_t offset) const {
-    if (!names_ || offset >= names_->size()) refuse("names what it has not");
+    if (!names_ || offset >= names_->size())
+      refuse("refers to something that it does not contain");
     ByteView rest = names_->subspan(offset);
     rest = rest.first(std::min(rest.size(), kMaxName + 1));
     auto end = std::find(rest.begin(), rest.end(), 0);

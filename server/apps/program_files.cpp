@@ -68,7 +68,7 @@ class ProgramReader {
     }
     if (auto missing = missing_library(files_, sonames_)) {
       throw Error(ErrorKind::usage,
-                  fmt::format("app add {}: it needs {}, which is not there: "
+                  fmt::format("app add {}: it needs {}, which was not found: "
                               "name the file with --library",
                               program_.string(), *missing));
     }
@@ -92,11 +92,10 @@ class ProgramReader {
       throw Error(ErrorKind::usage, fmt::format("app add {}", error.what()));
     }
     if (file.machine != platform_.machine) {
-      refuse(path, fmt::format("it is made for another processor than {}",
-                               platform_.name));
+      refuse(path, fmt::format("it is not built for {}", platform_.name));
     }
     if (must_be_program && !file.is_program) {
-      refuse(path, "it is a library, expected a program");
+      refuse(path, "expected a program, found a library");
     }
     files_.push_back(std::move(file));
     return bytes;
@@ -108,7 +107,7 @@ class ProgramReader {
     if (soname.empty()) soname = files_.back().soname;
     if (soname.empty()) soname = path.filename().string();
     if (!is_file_name(soname)) {
-      refuse(path, fmt::format("\"{}\" is no name for a file", soname));
+      refuse(path, fmt::format("\"{}\" is not a valid file name", soname));
     }
     if (is_there(soname)) refuse(path, soname + " is there already");
     if (sonames_.size() == kMaxLibraries) {

@@ -187,8 +187,8 @@ std::vector<BackupFile> read_list(const fs::path& backup) {
   fs::path list = backup / kBackupList;
   if (!fs::is_regular_file(list)) {
     throw Error(ErrorKind::usage,
-                fmt::format("restore {}: it has no {}: it is no backup, or one "
-                            "that was interrupted: name another",
+                fmt::format("restore {}: it has no {}: it is not a backup, or "
+                            "the backup was interrupted: name another",
                             backup.string(), kBackupList));
   }
   return parse_backup_list(read_text_file(list, kMostBytes));
@@ -202,9 +202,8 @@ void restore_file(const fs::path& backup, const BackupFile& file,
       copy_plain_file(backup / file.path, target, is_key ? kPrivate : kPublic);
   if (copied.hash != file.hash) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("restore {}: its bytes have another hash than {} "
-                            "says: it was damaged after the backup: take "
-                            "another backup",
+                fmt::format("restore {}: its hash is not the one in {}: it was "
+                            "damaged after the backup: use another backup",
                             (backup / file.path).string(), kBackupList));
   }
   ++report.files;

@@ -19,7 +19,7 @@ constexpr std::size_t kChunk = 1 << 20;
 FileDescriptor open_plain_file(const fs::path& path) {
   if (fs::is_symlink(path)) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("copy {}: it is a link, expected a plain file",
+                fmt::format("copy {}: expected a plain file, found a link",
                             path.string()));
   }
   FileDescriptor file = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

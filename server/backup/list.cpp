@@ -24,7 +24,7 @@ constexpr std::array<std::string_view, 5> kOptional = {
 [[noreturn]] void refuse(const std::string& found) {
   throw Error(
       ErrorKind::corrupt,
-      fmt::format("{}: {}: take a backup that is whole", kBackupList, found));
+      fmt::format("{}: {}: use a backup that is whole", kBackupList, found));
 }
 
 bool is_dataset_path(std::string_view path) {
@@ -62,10 +62,11 @@ BackupFile parse_line(std::string_view line) {
   BackupFile file{std::string(path),
                   parse_hex<Hash>(line.substr(0, kHashDigits), kBackupList)};
   if (file.hash.hex() != line.substr(0, kHashDigits)) {
-    refuse(fmt::format("hash of \"{}\": expected small letters", file.path));
+    refuse(
+        fmt::format("hash of \"{}\": expected lower-case letters", file.path));
   }
   if (!is_backup_path(file)) {
-    refuse(fmt::format("\"{}\" is no file of a backup",
+    refuse(fmt::format("\"{}\" is not a file of a backup",
                        path.substr(0, 2 * kHashDigits)));
   }
   return file;

@@ -90,8 +90,8 @@ void verify(const GlobalOptions& global, const std::string& run) {
   finish(row, report, global.json, run,
          report.updates_removed == 0
              ? ""
-             : fmt::format(", of which {} updates were removed after the end "
-                           "of the run, as keep_updates_days says",
+             : fmt::format(", {} updates removed after the end of the run, as "
+                           "keep_updates_days says",
                            report.updates_removed));
 }
 
@@ -187,7 +187,7 @@ void add_computing(CLI::App& command, std::string& device,
   command
       .add_option(
           "--device", device,
-          "What recomputes, as `quorate-worker --list-devices` names it")
+          "Device that recomputes, as `quorate-worker --list-devices` names it")
       ->capture_default_str();
   command.add_option("--threads", threads, "Threads that compute")
       ->capture_default_str()
@@ -211,17 +211,18 @@ void add_replay(CLI::App& app, GlobalOptions& global) {
   command->add_option("RUN", options->run, "Name of the run")->required();
   auto* recompute =
       command->add_flag("--recompute", options->recompute,
-                        "Compute every unit again, too, and compare");
+                        "Also compute every unit again and compare");
   add_computing(*command, options->device, options->threads);
   auto* without = command->add_option(
       "--without-host", options->without_host,
-      "Leave out what this host contributed: its id, name or key");
+      "Leave out what this host contributed; give its id, name or key");
   without->excludes(recompute);
   command
-      ->add_option("--out", options->out,
-                   "Write the model without the host, as `export` does")
+      ->add_option(
+          "--out", options->out,
+          "Write the model without that host to this file, as `export` does")
       ->needs(without);
-  command->add_flag("--force", options->force, "Replace a file that is there");
+  command->add_flag("--force", options->force, "Overwrite an existing file");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project replay first\n"
@@ -252,16 +253,18 @@ void add_sample(CLI::App& app, GlobalOptions& global) {
   options->audit.share = 0.1;
   CLI::App* command = app.add_subcommand(
       "audit",
-      "Recompute a random share of a run's results and compare; interrupted, "
-      "the same command goes on where it was");
+      "Recompute a random share of a run's results and compare; after an "
+      "interruption the same command continues where it was");
   command->add_option("RUN", options->audit.run, "Name of the run")->required();
-  command->add_option("--sample", options->audit.share, "Share of the results")
+  command
+      ->add_option("--sample", options->audit.share,
+                   "Share of the results to recompute, 0 to 1")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 1.0));
   command->add_option("--host", options->host,
-                      "Only this host's results: its id, name or key");
+                      "Only this host's results; give its id, name or key");
   command->add_option("--seed", options->audit.seed,
-                      "Of the draw, to repeat it; else it is secret");
+                      "Seed of the draw, to repeat it [secret and random]");
   add_computing(*command, options->audit.device, options->audit.threads);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(

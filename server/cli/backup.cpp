@@ -51,18 +51,21 @@ void make_backup(const GlobalOptions& global, const std::string& to,
                megabytes(report.bytes));
   }
   std::FILE* remarks = global.json ? stderr : stdout;
-  fmt::print(remarks,
-             "It holds the project's keys: keep it as safe as them.\n");
+  fmt::print(
+      remarks,
+      "It holds the project's keys: keep it as safe as the keys themselves.\n");
   ServerSettings settings = load_settings(project.settings());
   if (!settings.tls_certificate.empty()) {
-    fmt::print(remarks, "Not in it: {} and its key: they lie elsewhere.\n",
-               settings.tls_certificate);
+    fmt::print(
+        remarks,
+        "Not in it: {} and its key, which lie outside the project's folder.\n",
+        settings.tls_certificate);
   }
   if (report.damaged.empty()) return;
   throw Error(ErrorKind::corrupt,
-              fmt::format("back up {}: {} objects have changed on disk and are "
+              fmt::format("back up {}: {} objects are damaged on disk and are "
                           "not in the backup; the first is {}: check the disk; "
-                          "`verify-ledger` says which run misses them",
+                          "`verify-ledger` says which run needs them",
                           project.root.string(), report.damaged.size(),
                           report.damaged.front()));
 }
@@ -86,8 +89,8 @@ void restore_backup(const GlobalOptions& global, const std::string& from,
     return;
   }
   fmt::print(
-      "Restored {} from {}: {} files, {:.1f} MB, every hash as it "
-      "was.\n{}\n{}\n"
+      "Restored {} from {}: {} files, {:.1f} MB, every hash as "
+      "recorded.\n{}\n{}\n"
       "Next:\n  quorate -C {} serve\n",
       to, from, report.files, megabytes(report.bytes),
       table(runs, {{"RUN", "run"}, {"STATE", "state"}, {"VERSION", "version"}}),
@@ -104,12 +107,12 @@ void add_backup(CLI::App& app, GlobalOptions& global) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* backup = app.add_subcommand(
-      "backup", "Copy the project to a folder, also while it is served");
+      "backup", "Copy the project to a folder; works while the server runs");
   backup->add_option("FOLDER", options->to, "A new or empty folder")
       ->required();
   backup->add_flag("--link", options->backup.link,
-                   "Hard links instead of copies of the objects: takes no "
-                   "space, and does not help when the disk breaks");
+                   "Hard-link the objects instead of copying them: takes no "
+                   "space, but does not help when the disk breaks");
   backup->add_flag("--json", global.json, "Machine-readable output");
   backup->footer(
       "Example:\n  quorate -C my-project backup /mnt/backup/2026-11-21\n");
@@ -118,8 +121,8 @@ void add_backup(CLI::App& app, GlobalOptions& global) {
   });
 
   CLI::App* restoring = app.add_subcommand(
-      "restore", "Make a project of a backup, in a new folder");
-  restoring->add_option("BACKUP", options->from, "A folder that backup made")
+      "restore", "Make a project from a backup, in a new folder");
+  restoring->add_option("BACKUP", options->from, "A folder that `backup` made")
       ->required();
   restoring->add_option("DIR", options->to, "A new or empty folder")
       ->required();

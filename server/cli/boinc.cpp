@@ -168,24 +168,26 @@ void add_adding(CLI::App& group, GlobalOptions& global) {
   CLI::App* command = group.add_subcommand(
       "add", "Sign a worker program and publish it as the next version");
   command->add_option("WORKER", options->program, "The program")->required();
-  command->add_option("--platform", options->platform, "That it is made for")
+  command
+      ->add_option("--platform", options->platform,
+                   "Platform that it is built for")
       ->capture_default_str();
   command
       ->add_option("--devices", options->devices,
-                   "What it can compute on, of cpu, cuda, opencl: cuda only if "
-                   "it was built with CUDA")
+                   "What it can compute on: any of cpu, cuda, opencl; cuda "
+                   "only if it was built with CUDA")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"cpu", "cuda", "opencl"}))
       ->capture_default_str();
   command
       ->add_option("--library", options->libraries,
-                   "A shared library that it needs, besides those that this "
-                   "machine's loader finds for it; may be given several times")
+                   "A shared library that it needs and that this machine's "
+                   "loader does not find; may be repeated")
       ->allow_extra_args(false);
   command->add_option("--key", options->key,
-                      "Private code-sign key, if it is kept elsewhere "
-                      "[keys/boinc_code_sign.key]");
+                      "File of the private code-sign key, if you keep it "
+                      "elsewhere [keys/boinc_code_sign.key]");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n"
@@ -197,11 +199,11 @@ void add_adding(CLI::App& group, GlobalOptions& global) {
 
 void add_app(CLI::App& boinc_group, GlobalOptions& global) {
   CLI::App* app = boinc_group.add_subcommand(
-      "app", "The programs that BOINC clients are sent");
+      "app", "The programs that the server sends to BOINC clients");
   app->require_subcommand(1);
   add_adding(*app, global);
 
-  CLI::App* list = app->add_subcommand("list", "What is published");
+  CLI::App* list = app->add_subcommand("list", "List what is published");
   list->add_flag("--json", global.json, "Machine-readable output");
   list->footer("Example:\n  quorate -C my-project boinc app list\n");
   list->callback([&global] {
@@ -210,11 +212,12 @@ void add_app(CLI::App& boinc_group, GlobalOptions& global) {
   });
 
   auto number = std::make_shared<std::uint32_t>(0);
-  CLI::App* retiring = app->add_subcommand(
-      "retire",
-      "No new work with this version; its files stay for tasks that "
-      "were sent");
-  retiring->add_option("VERSION", *number, "As `app list` has it")->required();
+  CLI::App* retiring =
+      app->add_subcommand("retire",
+                          "Send no new work for this version; its files stay "
+                          "for tasks already sent");
+  retiring->add_option("VERSION", *number, "Its number in `app list`")
+      ->required();
   retiring->add_flag("--json", global.json, "Machine-readable output");
   retiring->footer("Example:\n  quorate -C my-project boinc app retire 3\n");
   retiring->callback([number, &global] { retire(global, *number); });
@@ -227,18 +230,19 @@ void add_key(CLI::App& boinc_group, GlobalOptions& global) {
   };
   auto options = std::make_shared<Options>();
   CLI::App* key = boinc_group.add_subcommand(
-      "key", "The code-sign key, which every published file is signed with");
+      "key", "The code-sign key, which signs every published file");
   key->require_subcommand(1);
 
-  CLI::App* making = key->add_subcommand("new", "Make the project's first one");
+  CLI::App* making =
+      key->add_subcommand("new", "Make the project's first code-sign key");
   making->add_option("--key", options->key,
-                     "Where its private half shall be; a key that is there "
-                     "already is taken as it is [keys/boinc_code_sign.key]");
+                     "File for its private half; if the file holds a key "
+                     "already, that key is used [keys/boinc_code_sign.key]");
   making->add_flag("--json", global.json, "Machine-readable output");
   making->footer("Example:\n  quorate -C my-project boinc key new\n");
   making->callback([options, &global] { make_key(global, options->key); });
 
-  CLI::App* show = key->add_subcommand("show", "Its public half");
+  CLI::App* show = key->add_subcommand("show", "Show its public half");
   show->add_flag("--json", global.json, "Machine-readable output");
   show->footer("Example:\n  quorate -C my-project boinc key show\n");
   show->callback([&global] {
@@ -246,15 +250,15 @@ void add_key(CLI::App& boinc_group, GlobalOptions& global) {
     print_key(global, folder, boinc::load_app_manifest(folder));
   });
 
-  CLI::App* rotating = key->add_subcommand(
-      "rotate",
-      "Change it: the old one signs the new one, which signs every "
-      "published file anew");
+  CLI::App* rotating =
+      key->add_subcommand("rotate",
+                          "Change the key: the old key signs the new one, and "
+                          "the new one signs every published file again");
   rotating->add_option("--key", options->key,
-                       "The old one's private half, if it is kept elsewhere "
+                       "File of the old private key, if you keep it elsewhere "
                        "[keys/boinc_code_sign.key]");
   rotating->add_option("--new-key", options->next,
-                       "Where the new one shall be [in the place of the old]");
+                       "File for the new private key [replaces the old one]");
   rotating->add_flag("--json", global.json, "Machine-readable output");
   rotating->footer(
       "Example:\n"
@@ -268,7 +272,7 @@ void add_key(CLI::App& boinc_group, GlobalOptions& global) {
 
 void add_boinc(CLI::App& app, GlobalOptions& global) {
   CLI::App* group = app.add_subcommand(
-      "boinc", "What volunteers with a BOINC client are sent");
+      "boinc", "What the server sends to volunteers with a BOINC client");
   group->require_subcommand(1);
   add_app(*group, global);
   add_key(*group, global);

@@ -18,8 +18,8 @@ const std::vector<Column> kAssimilateColumns = {
 void add_validate(CLI::App& app, GlobalOptions& global) {
   auto unit = std::make_shared<std::optional<std::int64_t>>();
   CLI::App* command =
-      app.add_subcommand("validate", "Judge reported results once, by hand");
-  command->add_option("WORKUNIT", *unit, "Only this one");
+      app.add_subcommand("validate", "Judge the reported results once, now");
+  command->add_option("WORKUNIT", *unit, "Only this workunit");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer("Example:\n  quorate -C my-project validate\n");
   command->callback([unit, &global] {
@@ -39,7 +39,7 @@ void add_validate(CLI::App& app, GlobalOptions& global) {
 void add_assimilate(CLI::App& app, GlobalOptions& global) {
   auto run = std::make_shared<std::optional<std::string>>();
   CLI::App* command = app.add_subcommand(
-      "assimilate", "Take validated results into the model once, by hand");
+      "assimilate", "Merge the validated results into the model once, now");
   command->add_option("RUN", *run, "Only this run");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer("Example:\n  quorate -C my-project assimilate first\n");

@@ -40,7 +40,7 @@ std::string class_table(const DatasetManifest& manifest) {
   if (counts.size() > kMostRows) {
     auto [least, most] = std::minmax_element(counts.begin(), counts.end());
     return fmt::format(
-        "Training samples of a class: {} (class {}) to {} (class {}).\n",
+        "Training samples per class: from {} (class {}) to {} (class {}).\n",
         *least, least - counts.begin(), *most, most - counts.begin());
   }
   json rows = json::array();
@@ -166,8 +166,8 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   fs::path picture_path = folder.picture(name);
   if (fs::exists(manifest_path)) {
     throw Error(ErrorKind::usage,
-                fmt::format("dataset add {}: there is one of this name: choose "
-                            "another",
+                fmt::format("dataset add {}: a data set of this name exists: "
+                            "choose another name",
                             name));
   }
   auto [manifest, guess, picture] = read_and_store(folder, spec, options);
@@ -178,12 +178,13 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   std::FILE* remarks = global.json ? stderr : stdout;
   if (!guess.empty()) {
     fmt::print(remarks,
-               "Taken for granted, if the options in brackets do not say "
-               "otherwise: {}.\n",
+               "Assumed, because no option said otherwise (the options are in "
+               "brackets): {}.\n",
                guess);
   }
   if (!picture.empty()) {
-    fmt::print(remarks, "Samples to look at, a row for each class: {}\n",
+    fmt::print(remarks,
+               "A picture of some samples, one row for each class: {}\n",
                picture_path.string());
   }
 }
@@ -224,7 +225,7 @@ void remove(const GlobalOptions& global, const std::string& name) {
     fmt::print("{}\n", removed.dump());
     return;
   }
-  fmt::print("{}: removed, and {} of {:.1f} MB that no other data set has\n",
+  fmt::print("{}: removed, with {} of {:.1f} MB that no other data set uses\n",
              name, counted(removed["shards"].get<std::size_t>(), "shard", "s"),
              static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
 }
@@ -252,21 +253,23 @@ void add_source_options(CLI::App* adding, std::shared_ptr<Addition> options) {
                      "themselves, or the word glyphs");
   adding
       ->add_option("--format", options->spec.format,
-                   "Of the files, when their names do not tell it")
+                   "Format of the files, if their names do not show it")
       ->check(CLI::IsMember(format_names()));
   adding->add_option("--label", options->spec.label_column,
-                     "CSV: the label's column: its number from 1, last, or its "
-                     "name in the header line (1)");
+                     "CSV: column of the label: its number, counted from 1, "
+                     "the word last, or its name in the header line (1)");
   adding->add_option_function<std::string>(
       "--shape",
       [options](const std::string& text) {
         options->spec.shape = parse_sample_shape(text);
       },
-      "CSV: height x width x channels of a line's values, as 28x28x1");
+      "CSV: height x width x channels of the values in a line, such as "
+      "28x28x1");
   adding
-      ->add_option("--max-value", options->spec.max_value,
-                   "CSV: the value that is white: 0 to this become 0 to 255 "
-                   "(the largest there is, if that is below 128, else 255)")
+      ->add_option(
+          "--max-value", options->spec.max_value,
+          "CSV: the value of white: values from 0 to it are scaled to 0 to 255 "
+          "(default: the largest value found, if below 128, else 255)")
       ->check(CLI::Range(1, 255));
 }
 
@@ -276,26 +279,26 @@ void add_addition(CLI::App& command, GlobalOptions& global) {
       "add", "Cut a data set into shards and store them");
   adding
       ->add_option("NAME", options->dataset.name,
-                   "Name of the data set; \"glyphs\" without a path is the "
-                   "built-in one")
+                   "Name of the data set; the name glyphs without a PATH adds "
+                   "the built-in one")
       ->required();
   add_source_options(adding, options);
   adding
       ->add_option("--seed", options->dataset.seed,
-                   "Of the shuffle; a text keeps its order")
+                   "Seed of the shuffle; a text keeps its order")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 53));
-  adding->add_option("--hold-out", options->dataset.hold_out_percent,
-                     fmt::format("Per cent of the training samples (of a text: "
-                                 "its end) that become the test part, if there "
-                                 "is none ({})",
-                                 kHoldOutPercent));
+  adding->add_option(
+      "--hold-out", options->dataset.hold_out_percent,
+      fmt::format("Per cent of the training samples (of a text: from its end) "
+                  "that become the test part if the data have none ({})",
+                  kHoldOutPercent));
   adding
       ->add_option("--samples", options->spec.train_samples,
-                   "glyphs: training samples")
+                   "glyphs: number of training samples")
       ->check(CLI::Range(1U, kMostGlyphs));
   adding
       ->add_option("--test-samples", options->spec.test_samples,
-                   "glyphs: test samples")
+                   "glyphs: number of test samples")
       ->check(CLI::Range(1U, kMostGlyphs));
   adding->add_flag("--json", global.json, "Machine-readable output");
   adding->footer(
@@ -322,12 +325,13 @@ void add_addition(CLI::App& command, GlobalOptions& global) {
 }  // namespace
 
 void add_dataset(CLI::App& app, GlobalOptions& global) {
-  CLI::App* command = app.add_subcommand("dataset", "Data sets");
+  CLI::App* command =
+      app.add_subcommand("dataset", "Add, list and remove data sets");
   command->require_subcommand(1);
   add_addition(*command, global);
   add_removing(*command, global);
   CLI::App* listing =
-      command->add_subcommand("list", "The project's data sets");
+      command->add_subcommand("list", "List the project's data sets");
   listing->add_flag("--json", global.json, "Machine-readable output");
   listing->footer("Example:\n  quorate -C my-project dataset list\n");
   listing->callback([&global] { list(global); });

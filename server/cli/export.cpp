@@ -66,10 +66,10 @@ void add_export(CLI::App& app, GlobalOptions& global) {
   command->add_option("RUN", options->run, "Name of the run")->required();
   command
       ->add_option("--version", options->version,
-                   "A published version, best or last")
+                   "Number of a published version, or best, or last")
       ->capture_default_str();
   command->add_option("--out", options->out, "File to write")->required();
-  command->add_flag("--force", options->force, "Replace a file that is there");
+  command->add_flag("--force", options->force, "Overwrite an existing file");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project export first --out "

@@ -35,7 +35,7 @@ void add_init(CLI::App& app, GlobalOptions& global) {
       app.add_subcommand("init", "Make a new project: keys, store, settings");
   command->add_option("DIR", options->folder, "A new or empty folder")
       ->required();
-  command->add_option("--name", options->name, "What volunteers see");
+  command->add_option("--name", options->name, "Name that volunteers see");
   command->add_option("--url", options->url,
                       "Where volunteers reach the server, e.g. "
                       "https://host.example:8470");
@@ -58,7 +58,7 @@ void add_init(CLI::App& app, GlobalOptions& global) {
     }
     fmt::print(
         "Made project {} (fingerprint {}).\n"
-        "Keep {} safe: who has it can speak for the project.\n"
+        "Keep {} safe: whoever has it can speak for the project.\n"
         "Next:\n"
         "  quorate -C {} dataset add glyphs\n"
         "  quorate -C {} train create first --dataset glyphs\n"

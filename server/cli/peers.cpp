@@ -45,7 +45,7 @@ std::string text_of(const json& row, const char* key) {
 void say_added(const json& row) {
   fmt::print(
       "Peer {}: run {} takes the model of run {} of {} every {} s, weight {}.\n"
-      "Its operator has to type:\n"
+      "The operator of the other project has to type:\n"
       "  quorate peers allow {}\n",
       row["id"].dump(), text_of(row, "run"), text_of(row, "peer_run"),
       text_of(row, "url"), row["every"].dump(), row["weight"].dump(),
@@ -53,7 +53,7 @@ void say_added(const json& row) {
 }
 
 void say_list(const json& answer) {
-  fmt::print("Models are taken from:\n{}",
+  fmt::print("This project takes models from:\n{}",
              table(answer["peers"], {{"ID", "id"},
                                      {"RUN", "run"},
                                      {"PEER", "url"},
@@ -68,15 +68,17 @@ void say_list(const json& answer) {
     fmt::print("Peer {}: {}\n", row["id"].dump(), text_of(row, "problem"));
   }
   fmt::print(
-      "\nModels may be taken by:\n{}",
+      "\nProjects that may take models from here:\n{}",
       table(answer["allowed"],
             {{"PROJECT", "project"}, {"NAME", "name"}, {"SINCE", "since"}}));
   fmt::print("\nThis project is {}.\n", text_of(answer, "project"));
 }
 
 void say_removed(const json& row) {
-  fmt::print("Peer {} is removed; what of its model is in run {} stays.\n",
-             row["id"].dump(), text_of(row, "run"));
+  fmt::print(
+      "Peer {} is removed; what run {} has already taken from it stays in the "
+      "model.\n",
+      row["id"].dump(), text_of(row, "run"));
 }
 
 void say_allowed(const json& row) {
@@ -93,22 +95,22 @@ void add_add(CLI::App& peers, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* add = add_order(
       peers, global, "add",
-      "Mix the model of another project's run into one of yours, again and "
-      "again. Both must be of the same network and should have begun with the "
-      "same --seed",
+      "Mix the model of another project's run into one of yours at regular "
+      "intervals. Both runs must train the same network and should have "
+      "started with the same --seed",
       "first https://other.example:8470#5705b2c1a9e84f6d5705b2c1a9e84f6d",
       arguments, say_added);
   forward(add, arguments, "RUN", "run", "Your run")->required();
   forward(add, arguments, "URL#FINGERPRINT", "address",
-          "The other project, as its volunteers attach to it")
+          "The other project's address, as its volunteers type it")
       ->required();
   forward(add, arguments, "--run", "peer_run",
           "Name of its run [the same as yours]");
   forward_number(add, arguments, "--every", "every",
-                 "Seconds from one look to the next [300]");
+                 "Seconds between two looks at the peer [300]");
   forward_number(
       add, arguments, "--weight", "weight",
-      "How far your model goes to the peer's, over 0 and below 1 [0.5]");
+      "How far your model moves towards the peer's, above 0 and below 1 [0.5]");
 }
 
 void add_remove(CLI::App& peers, GlobalOptions& global) {
@@ -119,21 +121,22 @@ void add_remove(CLI::App& peers, GlobalOptions& global) {
   remove
       ->add_option_function<std::int64_t>(
           "ID", [arguments](std::int64_t id) { (*arguments)["peer"] = id; },
-          "As `peers list` has it")
+          "Its number in `peers list`")
       ->required();
 }
 
 }  // namespace
 
 void add_peers(CLI::App& app, GlobalOptions& global) {
-  CLI::App* peers =
-      app.add_subcommand("peers", "Other projects that train the same network");
+  CLI::App* peers = app.add_subcommand(
+      "peers",
+      "Exchange models with other projects that train the same network");
   peers->require_subcommand(1);
   peers->footer("Example:\n  quorate -C my-project peers list\n");
   add_add(*peers, global);
   add_order(*peers, global, "list",
-            "Peers and what is in the models of them, and who may take models "
-            "from here",
+            "List the peers, what was taken from each, and which projects may "
+            "take models from here",
             "", std::make_shared<json>(json::object()), say_list);
   add_remove(*peers, global);
   constexpr const char* kSomebody = "5705b2c1a9e84f6d5705b2c1a9e84f6d";
@@ -142,14 +145,17 @@ void add_peers(CLI::App& app, GlobalOptions& global) {
       add_order(*peers, global, "allow",
                 "Let another project take the published models of your runs",
                 kSomebody, allowed, say_allowed);
-  forward(allow, allowed, "FINGERPRINT", "project",
-          "Of the other project, or its address with it")
+  forward(
+      allow, allowed, "FINGERPRINT", "project",
+      "Fingerprint of the other project, or its address with the fingerprint")
       ->required();
   forward(allow, allowed, "--name", "name", "What you call it");
   auto denied = std::make_shared<json>(json::object());
-  CLI::App* disallow = add_order(*peers, global, "disallow", "Take that back",
-                                 kSomebody, denied, say_disallowed);
-  forward(disallow, denied, "FINGERPRINT", "project", "As `peers list` has it")
+  CLI::App* disallow =
+      add_order(*peers, global, "disallow", "Withdraw that permission",
+                kSomebody, denied, say_disallowed);
+  forward(disallow, denied, "FINGERPRINT", "project",
+          "As `peers list` shows it")
       ->required();
 }
 

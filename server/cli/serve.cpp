@@ -49,15 +49,16 @@ void add_serve(CLI::App& app, GlobalOptions& global) {
       ->add_option("--house-workers", options->house_workers,
                    "Trusted workers to start [the setting, 1]")
       ->check(CLI::Range(0U, kMostHouseWorkers));
-  command->add_option("--roles", options->roles,
-                      "Daemons that run by themselves: scheduler, validator, "
-                      "assimilator, evaluator [all]");
+  command->add_option(
+      "--roles", options->roles,
+      "Daemons to run: scheduler, validator, assimilator, evaluator [all]");
   command->add_flag("--plain-http", options->plain_http,
-                    "No TLS beyond loopback: only behind a proxy that ends "
-                    "TLS");
-  command->add_flag("--tls", options->tls, "TLS also on loopback");
-  command->add_flag("--json", global.json,
-                    "The address as JSON, in one line, when it is served");
+                    "No TLS, even beyond loopback: use it only behind a proxy "
+                    "that handles TLS");
+  command->add_flag("--tls", options->tls, "Use TLS on loopback, too");
+  command->add_flag(
+      "--json", global.json,
+      "Print the address as one line of JSON once the server listens");
   command->footer(
       "Example:\n  quorate -C my-project serve --listen "
       "0.0.0.0:8470\n");

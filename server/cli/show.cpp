@@ -44,12 +44,12 @@ void add_rows(CLI::App& app, GlobalOptions& global, const std::string& name,
               const std::string& help, const std::vector<Column>& columns) {
   auto options = std::make_shared<RowOptions>();
   CLI::App* command = app.add_subcommand(name, help);
-  command->add_option("RUN", options->run, "Only of this run");
-  command->add_option("--limit", options->limit, "At most so many rows")
+  command->add_option("RUN", options->run, "Only those of this run");
+  command->add_option("--limit", options->limit, "Show at most this many rows")
       ->capture_default_str();
   if (name == "results") {
     command->add_flag("--rejected", options->rejected,
-                      "Only rejected ones, with the reasons");
+                      "Show only rejected results, with the reasons");
   }
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(fmt::format("Example:\n  quorate -C my-project {}\n", name));
@@ -64,7 +64,8 @@ void add_rows(CLI::App& app, GlobalOptions& global, const std::string& name,
 }
 
 void add_status(CLI::App& app, GlobalOptions& global) {
-  CLI::App* command = app.add_subcommand("status", "The project at a glance");
+  CLI::App* command =
+      app.add_subcommand("status", "Show the project at a glance");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer("Example:\n  quorate -C my-project status\n");
   command->callback([&global] {
@@ -128,8 +129,8 @@ void add_host_order(CLI::App& host, GlobalOptions& global,
   command->add_option("HOST", options->host, "Id, name or key")->required();
   if (order != "show") {
     command->add_option("--reason", options->reason,
-                        "Why: kept with the event, and shown to the volunteer "
-                        "when it is banned");
+                        "Why: recorded with the event, and shown to the "
+                        "volunteer if you ban the host");
   }
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
@@ -147,7 +148,8 @@ void add_host_order(CLI::App& host, GlobalOptions& global,
 }
 
 void add_hosts(CLI::App& app, GlobalOptions& global) {
-  CLI::App* hosts = app.add_subcommand("hosts", "Volunteers' machines");
+  CLI::App* hosts =
+      app.add_subcommand("hosts", "List the volunteers' machines");
   hosts->add_flag("--json", global.json, "Machine-readable output");
   hosts->footer("Example:\n  quorate -C my-project hosts\n");
   hosts->callback([&global] {
@@ -156,18 +158,17 @@ void add_hosts(CLI::App& app, GlobalOptions& global) {
   });
 
   CLI::App* host =
-      app.add_subcommand("host", "One machine, and what you decide about it");
+      app.add_subcommand("host", "Show one machine, or decide about it");
   host->require_subcommand(1);
-  add_host_order(*host, global, "show", "Its record");
+  add_host_order(*host, global, "show", "Show its record");
   add_host_order(*host, global, "trust",
-                 "Believe it as if it had been proven; it is checked as those "
-                 "are");
+                 "Treat it as proven from now on; it is still spot-checked");
   add_host_order(*host, global, "ban",
-                 "No more work for it, and no report of it counts");
-  add_host_order(*host, global, "pardon", "It begins anew, as a new host");
-  add_host_order(*host, global, "purge",
-                 "Ban it and take all its updates out of the models of runs "
-                 "that go on");
+                 "Give it no more work and accept no more reports from it");
+  add_host_order(*host, global, "pardon", "Let it start again as a new host");
+  add_host_order(
+      *host, global, "purge",
+      "Ban it and take all its updates out of the models of unfinished runs");
 }
 
 }  // namespace

@@ -46,10 +46,11 @@ fs::path results_folder(const Options& options) {
   fs::path folder = options.out;
   if (folder.empty()) folder = fs::path(options.scenario).stem();
   if (fs::exists(folder) && !fs::is_empty(folder) && !options.force) {
-    throw Error(ErrorKind::usage,
-                fmt::format("simulate: {}: is there already: choose another "
-                            "with --out, or replace it with --force",
-                            folder.string()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("simulate: {} exists already: choose another folder with "
+                    "--out, or replace this one with --force",
+                    folder.string()));
   }
   fs::create_directories(folder);
   return folder;
@@ -138,15 +139,15 @@ void add_simulate(CLI::App& app, GlobalOptions& global) {
       "simulate", "Run a project with many hosts on a virtual clock");
   command
       ->add_option("SCENARIO", options->scenario,
-                   "JSON file: docs/simulator.md has its fields; data "
-                   "sets are those of the project given by -C")
+                   "JSON file; docs/simulator.md explains its fields. The data "
+                   "sets are those of the project that -C names")
       ->required()
       ->check(CLI::ExistingFile);
   command->add_option("--out", options->out,
                       "Folder for the tables and the report "
                       "[the scenario's name]");
   command->add_option("--seed", options->seed,
-                      "Another seed than the scenario's");
+                      "Use this seed instead of the scenario's");
   command
       ->add_option("--workers", options->workers,
                    "Processes that compute gradients [all processors]")
@@ -154,7 +155,8 @@ void add_simulate(CLI::App& app, GlobalOptions& global) {
   command->add_option("--device", options->device, "What they compute on")
       ->capture_default_str();
   command->add_flag("--keep", options->keep,
-                    "Keep the simulated project, for `quorate -C OUT/project`");
+                    "Keep the simulated project for commands such as `quorate "
+                    "-C OUT/project replay`");
   command->add_flag("--force", options->force, "Replace what is in the folder");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(

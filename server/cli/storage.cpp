@@ -65,8 +65,7 @@ void show_storage(const GlobalOptions& global) {
     return;
   }
   fmt::print(
-      "{}\n{} in all, of which tasks are part of the store; {} free on "
-      "the disk.\n",
+      "{}\n{} in all (the tasks are part of the store); {} free on the disk.\n",
       table(shown, {{"RUN", "run"},
                     {"WHAT", "what"},
                     {"COUNT", "count"},
@@ -78,7 +77,7 @@ void show_storage(const GlobalOptions& global) {
 
 void add_storage(CLI::App& app, GlobalOptions& global) {
   CLI::App* command = app.add_subcommand(
-      "storage", "What the project's folder holds, by run and kind");
+      "storage", "Show what the project's folder holds, by run and kind");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer("Example:\n  quorate -C my-project storage\n");
   command->callback([&global] { show_storage(global); });

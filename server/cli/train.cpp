@@ -57,12 +57,12 @@ void add_model(CLI::App* command, const std::shared_ptr<json>& arguments) {
       "resnet-18, resnet:3x16,3x32 (blocks x channels), resnet-20:norm=batch "
       "(batch norm instead of group norm); for text: gpt, "
       "gpt:layers=6,width=384,heads=6,context=256; a file NAME.json with a "
-      "list of layers [mlp:256; of a text gpt]");
+      "list of layers [mlp:256; for text: gpt]");
 }
 
 void add_optimizer(CLI::App* command, const std::shared_ptr<json>& arguments) {
   forward(command, arguments, "--optimizer", "optimizer",
-          "Local optimiser: sgd, adamw [sgd; of a text adamw]");
+          "Local optimiser: sgd, adamw [sgd; for text: adamw]");
   forward_number(command, arguments, "--lr", "lr",
                  "Its learning rate [sgd 0.05, adamw 0.001]");
   forward_number(command, arguments, "--momentum", "momentum",
@@ -76,8 +76,7 @@ void add_optimizer(CLI::App* command, const std::shared_ptr<json>& arguments) {
   forward_number(command, arguments, "--epsilon", "epsilon",
                  "adamw: added to the root of the mean square [1e-8]");
   forward_number(command, arguments, "--clip-norm", "clip_norm",
-                 "Most that a gradient's norm may be; 0: anything [0; of a "
-                 "text 1]");
+                 "Largest norm of a gradient; 0: no limit [0; for text: 1]");
 }
 
 // What a new run has without a flag, as help texts say it; and of a run that
@@ -123,17 +122,18 @@ void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments,
   forward_number(command, arguments, "--beta", "beta",
                  "The same as --set beta=NUMBER. diloco: outer momentum [0.9]");
   forward(command, arguments, "--snapshots", "snapshots",
-          fmt::format("The same as --set snapshots=CODEC. Rules in rounds: how "
-                      "hosts fetch the next version: {}{}",
+          fmt::format("The same as --set snapshots=CODEC. Rules in rounds: "
+                      "codec of the versions that hosts fetch: {}{}",
                       fmt::join(codec_names(), ", "),
                       usual(std::string(name_of(kUsualSnapshots)))));
-  forward_number(
-      command, arguments, "--round-units", "round_units",
-      "Rules in rounds: units of a round; 0: as many as hosts are at work" +
-          usual("0"));
-  forward_number(
-      command, arguments, "--round-share", "round_share",
-      "Rules in rounds: share of a round that closes it" + usual("0.6"));
+  forward_number(command, arguments, "--round-units", "round_units",
+                 "Rules in rounds: units in a round; 0: as many as there are "
+                 "hosts at work" +
+                     usual("0"));
+  forward_number(command, arguments, "--round-share", "round_share",
+                 "Rules in rounds: share of its units that must be validated "
+                 "to close a round" +
+                     usual("0.6"));
 }
 
 void add_run_name(CLI::App* command, const std::shared_ptr<json>& arguments) {
@@ -149,17 +149,18 @@ void add_run_name(CLI::App* command, const std::shared_ptr<json>& arguments) {
 void add_units(CLI::App* command, const std::shared_ptr<json>& arguments,
                const Usual& usual) {
   forward_number(command, arguments, "--local-steps", "local_steps",
-                 "Minibatches of a unit, or auto: by hosts and their speed" +
+                 "Minibatches in a unit, or auto: from the number of hosts and "
+                 "their speed" +
                      usual("auto"));
-  forward(
-      command, arguments, "--codec", "codec",
-      fmt::format("How updates are sent: {}{}", fmt::join(codec_names(), ", "),
-                  usual(std::string(name_of(kUsualCodec)))));
+  forward(command, arguments, "--codec", "codec",
+          fmt::format("Codec of the updates that hosts send: {}{}",
+                      fmt::join(codec_names(), ", "),
+                      usual(std::string(name_of(kUsualCodec)))));
 }
 
 void add_create(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
-  CLI::App* command = train->add_subcommand("create", "Begin a training run");
+  CLI::App* command = train->add_subcommand("create", "Start a training run");
   add_run_name(command, arguments);
   command
       ->add_option_function<std::string>(
@@ -173,19 +174,20 @@ void add_create(CLI::App* train, GlobalOptions& global) {
   add_rule(command, arguments, of_new_run);
   add_units(command, arguments, of_new_run);
   forward_number(command, arguments, "--batch", "batch",
-                 "Samples of a minibatch [64; of a text 16]");
+                 "Samples in a minibatch [64; for text: 16]");
   forward_number(command, arguments, "--micro-batch", "micro_batch",
-                 "So many of them pass at a time, and gradients are added: "
-                 "less memory, other bits [all]");
+                 "Samples that pass through the network at a time; their "
+                 "gradients are added: less memory, different bits [all]");
   forward_number(command, arguments, "--epochs", "epochs",
                  "Passes over the data [20]");
   forward_number(command, arguments, "--quorum", "quorum",
-                 "Results of different users that must agree [2]");
+                 "How many results, of different users, must agree [2]");
   add_optimizer(command, arguments);
   forward(command, arguments, "--lr-schedule", "lr_schedule",
           "linear (to zero) or constant [linear]");
-  forward_number(command, arguments, "--seed", "seed",
-                 "Of initialisation and order [0]");
+  forward_number(
+      command, arguments, "--seed", "seed",
+      "Seed of the initial parameters and of the order of samples [0]");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Examples:\n  quorate -C my-project train create first "
@@ -203,8 +205,7 @@ void add_create(CLI::App* train, GlobalOptions& global) {
 void add_change(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand(
-      "change",
-      "Go on with another rule, or other settings, from the next unit on");
+      "change", "Change a run's rule or settings from its next unit on");
   add_run_name(command, arguments);
   add_rule(command, arguments, unsaid);
   add_units(command, arguments, unsaid);
@@ -241,11 +242,11 @@ void add_train(CLI::App& app, GlobalOptions& global) {
   train->require_subcommand(1);
   add_create(train, global);
   add_change(train, global);
-  add_on_run(train, global, "show", "One run");
+  add_on_run(train, global, "show", "Show one run");
   add_on_run(train, global, "pause", "Hand out no new work");
-  add_on_run(train, global, "resume", "Go on after a pause");
+  add_on_run(train, global, "resume", "Continue after a pause");
   add_on_run(train, global, "stop", "End a run for good");
-  CLI::App* list = train->add_subcommand("list", "All runs");
+  CLI::App* list = train->add_subcommand("list", "List all runs");
   list->add_flag("--json", global.json, "Machine-readable output");
   list->footer("Example:\n  quorate -C my-project train list\n");
   list->callback([&global] {

@@ -33,8 +33,8 @@ const std::string& entry_of(const Safetensors& file, const std::string& what,
   const auto found = file.metadata().find(name);
   if (found != file.metadata().end()) return found->second;
   throw Error(ErrorKind::corrupt,
-              fmt::format("{}: it says nothing of {}: not written by `quorate "
-                          "export`, or by an older one",
+              fmt::format("{}: it has no entry {}: `quorate export` did not "
+                          "write it, or an older version did",
                           what, name));
 }
 
@@ -134,7 +134,7 @@ void expect_key(const LedgerFile& file, const Options& options) {
     return;
   }
   throw Error(ErrorKind::corrupt,
-              fmt::format("{}: it is of the project {}, not of --key {}",
+              fmt::format("{}: it belongs to project {}, not to --key {}",
                           options.ledger, fingerprint_of_file, options.key));
 }
 
@@ -176,7 +176,7 @@ void write_ledger(const GlobalOptions& global, const std::string& run,
     fmt::print("{}\n", json{{"file", out}, {"entries", entries}}.dump());
   } else {
     fmt::print(
-        "Wrote {}: {} entries of run {}. Whoever checks it needs the "
+        "Wrote {}: {} entries of run {}. To check it, people need the "
         "project's fingerprint, {}.\n",
         out, entries, run, fingerprint(keys.id));
   }
@@ -190,10 +190,10 @@ void add_ledger(CLI::App& app, GlobalOptions& global) {
   };
   auto options = std::make_shared<Ledger>();
   CLI::App* command = app.add_subcommand(
-      "ledger", "Write a run's ledger to a file, to be checked elsewhere");
+      "ledger", "Write a run's ledger to a file, so that others can check it");
   command->add_option("RUN", options->run, "Name of the run")->required();
   command->add_option("--out", options->out, "File to write")->required();
-  command->add_flag("--force", options->force, "Replace a file that is there");
+  command->add_flag("--force", options->force, "Overwrite an existing file");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project ledger first --out first.ledger\n");
@@ -210,11 +210,12 @@ void add_verify_model(CLI::App& app, GlobalOptions& global) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand(
       "verify-model", "Check an exported model against its run's ledger");
-  command->add_option("FILE", options->file, "What `quorate export` wrote")
+  command
+      ->add_option("FILE", options->file, "A file that `quorate export` wrote")
       ->required();
   auto* ledger = command->add_option(
       "--ledger", options->ledger,
-      "What `quorate ledger` wrote; without it, this project's");
+      "A file that `quorate ledger` wrote [this project's ledger]");
   command
       ->add_option("--key", options->key,
                    "The project's fingerprint, as volunteers type it, or its "

@@ -37,8 +37,8 @@ void expect_images(const DatasetSource& source, const std::string& what) {
   expect_consistent(source.test, source, what + ", test part");
   if (source.train.samples() < 2 || source.shape.size() == 0) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: {} training samples of {} values: nothing to "
-                            "train on",
+                fmt::format("{}: {} training samples of {} values: there is "
+                            "nothing to train on",
                             what, source.train.samples(), source.shape.size()));
   }
 }
@@ -51,11 +51,12 @@ void expect_hold_out(const DatasetSource& source, std::uint32_t percent,
         fmt::format("{}: hold out {} %: expected 1 to 90", what, percent));
   }
   if (source.test.samples() > 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: hold out {} %: it has a test part of its own, "
-                            "of {} {}",
-                            what, percent, source.test.samples(),
-                            source.is_text() ? "tokens" : "samples"));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "{}: hold out {} %: the data already have a test part, of {} {}",
+            what, percent, source.test.samples(),
+            source.is_text() ? "tokens" : "samples"));
   }
 }
 
@@ -172,10 +173,11 @@ std::uint64_t bytes_of(const DatasetSource& source) {
 
 void expect_dataset_fits(std::uint64_t bytes, const std::string& what) {
   if (bytes <= kMaxDatasetBytes) return;
-  throw Error(ErrorKind::denied,
-              fmt::format("{}: {} bytes of samples, at most {} fit: a data set "
-                          "is held in memory; use a part of it",
-                          what, bytes, kMaxDatasetBytes));
+  throw Error(
+      ErrorKind::denied,
+      fmt::format("{}: {} bytes of samples, but at most {} fit, because a data "
+                  "set is held in memory: use a part of it",
+                  what, bytes, kMaxDatasetBytes));
 }
 
 DatasetManifest build_dataset(const DatasetSource& source,

@@ -60,8 +60,8 @@ std::vector<std::uint64_t> counts_of(const JsonFields& fields,
     is_valid = is_valid && count.is_number_unsigned();
   }
   if (!is_valid) {
-    throw Error(ErrorKind::corrupt,
-                fields.label("class_counts") + ": expected one number a class");
+    throw Error(ErrorKind::corrupt, fields.label("class_counts") +
+                                        ": expected one number for each class");
   }
   return counts.get<std::vector<std::uint64_t>>();
 }

@@ -93,8 +93,8 @@ void write_text_shards(const DatasetSource& source, std::uint32_t hold_out,
   }
   if (train.size() < 2) {
     throw Error(ErrorKind::usage,
-                fmt::format("data set \"{}\": a training part of {} bytes of "
-                            "text: nothing to train on",
+                fmt::format("data set \"{}\": the training part has {} bytes "
+                            "of text: there is nothing to train on",
                             manifest.name, train.size()));
   }
   take_symbols(train, test, manifest);

@@ -58,8 +58,8 @@ const User& HostTable::register_user(const PublicKey& key,
   }
   if (is_reserved_name(name)) {
     throw Error(ErrorKind::denied,
-                "register account: this name is the server's own workers': "
-                "choose another");
+                "register account: this name belongs to the server's own "
+                "workers: choose another");
   }
   auto known = user_by_key_.find(key);
   if (known != user_by_key_.end()) {
@@ -110,8 +110,8 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
   }
   if (user != kHouseUser && hosts_of(user).size() >= max_hosts_of_user_) {
     throw Error(ErrorKind::denied,
-                fmt::format("register host: this account has {} hosts, all "
-                            "that it may have",
+                fmt::format("register host: this account has {} hosts, the "
+                            "most that it may have",
                             hosts_of(user).size()));
   }
   Host fresh = host;
@@ -125,7 +125,7 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
 void HostTable::change_key(Host& host, const PublicKey& key) {
   if (key.is_zero() || !host_by_key_.emplace(key, host.id).second) {
     throw Error(ErrorKind::denied,
-                fmt::format("host {}: key {} is another host's", host.id,
+                fmt::format("host {}: key {} belongs to another host", host.id,
                             key.hex().substr(0, 8)));
   }
   host_by_key_.erase(host.key);

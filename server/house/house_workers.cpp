@@ -107,7 +107,7 @@ void HouseWorkers::run_evaluation(protocol::WorkerProcess& worker,
       return;
     }
     const auto* failed = std::get_if<protocol::WorkerFailed>(&*reply);
-    why = failed ? failed->why : "the worker answered something else";
+    why = failed ? failed->why : "the worker sent an unexpected answer";
   } catch (const Error& error) {
     why = error.what();
   }

@@ -103,10 +103,10 @@ bool Connection::step_head() {
   while (input_.starts_with("\r\n")) input_.erase(0, 2);
   if (!input_.empty() && is_no_method(input_.front())) {
     keep_alive_ = false;
-    respond(error_response(400, ErrorKind::corrupt,
-                           "expected HTTP without TLS, whose requests begin "
-                           "with a word: does the address begin with "
-                           "https:// where it should be http://?"));
+    respond(error_response(
+        400, ErrorKind::corrupt,
+        "expected plain HTTP, not TLS: does the address begin with "
+        "https:// where it should be http://?"));
     return true;
   }
   std::size_t end = input_.find("\r\n\r\n", searched_);

@@ -100,9 +100,10 @@ sockaddr_un unix_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path) {
-    throw Error(ErrorKind::usage, "listening on " + path +
-                                      ": the file's name is too long: choose "
-                                      "one under 80 characters");
+    throw Error(
+        ErrorKind::usage,
+        "listening on " + path +
+            ": the file name is too long: choose one under 80 characters");
   }
   std::copy(path.begin(), path.end(), address.sun_path);
   return address;

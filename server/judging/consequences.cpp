@@ -74,7 +74,7 @@ void Consequences::recheck_work_of(HostId host) {
     }
     if (count == 0) continue;
     state_.record("recheck_begun", key, host,
-                  fmt::format("{} units that it had a part in", count));
+                  fmt::format("{} units that it took part in", count));
   }
 }
 

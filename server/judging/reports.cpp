@@ -22,8 +22,8 @@ bool has_payload(const Result& result) {
 
 Error on_hold(ResultId id) {
   return Error(ErrorKind::unavailable,
-               fmt::format("result {}: the server cannot take it before its "
-                           "operator has mended its run: try again later",
+               fmt::format("result {}: the server cannot take it until its "
+                           "operator has repaired the run: try again later",
                            id));
 }
 

@@ -100,7 +100,7 @@ void Transitioner::tick() {
     if (!was_silent) state_.rests.failed(result->host, state_.clock.now());
     take_back(*result, ResultOutcome::no_reply,
               was_silent ? "the host was silent for longer than its lease"
-                         : "the host took much longer than others do");
+                         : "the host took much longer than other hosts");
     look_at(live->unit.id);
   }
 }
@@ -166,7 +166,7 @@ void Transitioner::accept(LiveUnit& live, const QuorumDecision& quorum) {
   if (state_.has_referee() && live.unit.check == UnitCheck::spot) {
     state_.record("check_failed", live.unit.run, 0,
                   fmt::format("unit {}: no house worker could compute it in {} "
-                              "tries, its results are believed unchecked",
+                              "tries: its results are believed without a check",
                               live.unit.unit_index, kMostHouseErrors));
   }
 }

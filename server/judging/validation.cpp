@@ -129,9 +129,10 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
   } else if (is_in_model(live)) {
     // Somebody is false, a quorum of accomplices perhaps: a trusted worker
     // finds out who.
-    set_verdict(result, ValidateState::too_late,
-                fmt::format("disagrees with result {}, which is rechecked",
-                            canonical->id));
+    set_verdict(
+        result, ValidateState::too_late,
+        fmt::format("disagrees with result {}, which is being rechecked",
+                    canonical->id));
     state_.feeder.save(result);
     const bool is_unchecked = live.unit.check == UnitCheck::none ||
                               live.unit.check == UnitCheck::spot;

@@ -199,11 +199,11 @@ DatasetManifest load_manifest(const ProjectFolder& folder,
                               const std::string& name) {
   fs::path path = folder.manifest(name);
   if (!is_dataset_name(name) || !fs::exists(path)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("data set \"{}\": there is none: add it with "
-                            "`quorate dataset add {} PATH`, or see `quorate "
-                            "dataset list`",
-                            name, name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("there is no data set \"{}\": add it with `quorate dataset "
+                    "add {} PATH`, or see `quorate dataset list`",
+                    name, name));
   }
   return manifest_from_json(read_text_file(path), path.string());
 }

@@ -81,8 +81,8 @@ void Assimilator::mix(TrainingRun& training, const PeerModel& model) {
   state_.store.update_peer(peer);
   state_.record(
       "peer_mixed", training.run.key, 0,
-      fmt::format("run {}: version {} has version {} of run {} of "
-                  "project {} in it, weight {}",
+      fmt::format("run {}: version {} contains version {} of run {} of project "
+                  "{}, weight {}",
                   training.run.name, entry.version_after, entry.peer_version,
                   model.offer.name, project, entry.weight));
   append(training, std::move(entry));

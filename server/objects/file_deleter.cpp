@@ -156,8 +156,9 @@ void FileDeleter::give_up_updates() {
     state_.store.update_run(run);
     state_.record(
         "updates_removed", key, 0,
-        fmt::format("run {}: {} days after its end its recorded updates go",
-                    run.name, state_.settings.keep_updates_days));
+        fmt::format(
+            "run {}: its recorded updates are removed {} days after its end",
+            run.name, state_.settings.keep_updates_days));
   }
 }
 

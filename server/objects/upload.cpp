@@ -130,10 +130,10 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
   }
   std::uint64_t most = update_bytes(*open.task);
   if (total > most) {
-    return UploadRefusal{Why::too_large,
-                         fmt::format("{}: {} bytes, an update of this task "
-                                     "has at most {}",
-                                     what, total, most)};
+    return UploadRefusal{
+        Why::too_large,
+        fmt::format("{}: {} bytes, but an update of this task has at most {}",
+                    what, total, most)};
   }
   check(first <= total, "an upload begins within its payload");
   auto claim = space_.claim(total - first, free_space(folder_));
@@ -154,7 +154,7 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
   } else if (std::uint64_t have = offset(open); have != first) {
     return UploadRefusal{
         Why::gap,
-        fmt::format("{}: {} bytes are here: go on from there", what, have),
+        fmt::format("{}: {} bytes are here: continue from there", what, have),
         have};
   }
   if (::lseek(file.get(), static_cast<off_t>(first), SEEK_SET) < 0) {
@@ -166,10 +166,11 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
 
 MappedFile Uploads::map(const IncomingPayload& payload) const {
   if (!is_file_at(payload.path_, payload.file_.get())) {
-    throw Error(ErrorKind::unavailable,
-                fmt::format("upload for result {}: the result was closed "
-                            "meanwhile",
-                            payload.result_));
+    throw Error(
+        ErrorKind::unavailable,
+        fmt::format(
+            "upload for result {}: the result has been closed meanwhile",
+            payload.result_));
   }
   return MappedFile(payload.path_);
 }

@@ -16,15 +16,15 @@ using nlohmann::json;
 void expect_something(const RunArguments& arguments) {
   if (!arguments.has_only("run")) return;
   arguments.refuse(
-      "nothing to change: say what, for example --rule diloco; see `quorate "
-      "train change --help`");
+      "say what to change, for example --rule diloco; see `quorate train "
+      "change --help`");
 }
 
 void expect_changeable(const RunArguments& arguments,
                        const TrainingRun& training) {
   const Run& run = training.run;
   if (!training.is_active()) {
-    arguments.refuse(fmt::format("run {}: is {}: create another", run.name,
+    arguments.refuse(fmt::format("run {} is {}: create another run", run.name,
                                  name_of(run.state)));
   }
   if (training.is_revising) {
@@ -39,10 +39,10 @@ void expect_optimizer(const RunArguments& arguments, const UpdateRule& rule,
                       const OptimizerOptions& optimizer) {
   if (!rule.is_without_momentum()) return;
   if (optimizer.kind == OptimizerKind::sgd && optimizer.momentum == 0) return;
-  arguments.refuse(fmt::format(
-      "--rule {}: is for SGD without momentum, this run has {} with "
-      "momentum: choose another rule, or create another run",
-      rule.name(), name_of(optimizer.kind)));
+  arguments.refuse(
+      fmt::format("--rule {} is for SGD without momentum, but this run has {} "
+                  "with momentum: choose another rule, or create another run",
+                  rule.name(), name_of(optimizer.kind)));
 }
 
 // Units of one step are for one rule alone.

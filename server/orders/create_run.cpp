@@ -41,8 +41,8 @@ OptimizerOptions optimizer_from(const RunArguments& arguments, bool is_text,
   for (const char* name : {"momentum", "beta1", "beta2", "epsilon"}) {
     if (arguments.has(name) && is_sgd != (name[0] == 'm')) {
       arguments.refuse(
-          fmt::format("{}: is a setting of {}, this run has {}: leave it "
-                      "out, or choose with --optimizer",
+          fmt::format("{} is a setting of {}, but this run has {}: leave it "
+                      "out, or choose another optimiser with --optimizer",
                       RunArguments::flag_of(name), is_sgd ? "adamw" : "sgd",
                       name_of(options.kind)));
     }
@@ -50,8 +50,8 @@ OptimizerOptions optimizer_from(const RunArguments& arguments, bool is_text,
   if (rule.is_without_momentum() &&
       (!is_sgd || arguments.number("momentum", 0.0, 0, 1) != 0)) {
     arguments.refuse(
-        fmt::format("--rule {}: is for SGD without momentum: leave --momentum "
-                    "out and choose --optimizer sgd, or another rule",
+        fmt::format("--rule {} is for SGD without momentum: leave --momentum "
+                    "out and choose --optimizer sgd, or choose another rule",
                     rule.name()));
   }
   if (is_sgd) {
@@ -107,8 +107,7 @@ Run run_from(const RunArguments& arguments, const DatasetManifest& dataset,
   arguments.set_rounds(run);
   if (steps_per_epoch(samples_for(run.model, dataset), run.batch) == 0) {
     arguments.refuse(
-        fmt::format("--batch {}: no shard of data set {} has as many "
-                    "samples",
+        fmt::format("--batch {}: no shard of data set {} has so many samples",
                     run.batch, dataset.name));
   }
   return run;
@@ -168,8 +167,8 @@ TrainingRun& create_run(ProjectState& state, Daemons& daemons,
   Run run = run_from(arguments, dataset, *rule);
   run.id = id ? *id : secret_random<RunId>();
   if (state.run_by_name(run.name) != nullptr) {
-    arguments.refuse(fmt::format(
-        "run {}: there is one already: choose another name", run.name));
+    arguments.refuse(
+        fmt::format("run {} exists already: choose another name", run.name));
   }
   std::vector<float> initial = initial_parameters(run.model, run.seed);
   Hash snapshot = state.objects.put(write_parameters(run.model, initial));

@@ -24,8 +24,8 @@ Host& volunteer_of(Project& project, const json& arguments) {
   if (host.user_id != kHouseUser) return host;
   throw Error(ErrorKind::usage,
               "host " + host.name +
-                  ": it is this server's own: stop it with house_workers = 0 "
-                  "in quorate.toml");
+                  ": it is one of this server's own workers: stop them with "
+                  "house_workers = 0 in quorate.toml");
 }
 
 std::string reason_of(const json& arguments) {

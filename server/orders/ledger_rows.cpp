@@ -72,8 +72,9 @@ json find_host(Project& project, const json& arguments) {
   if (named.size() == 1) return row_of(*named.front());
   throw Error(
       ErrorKind::usage,
-      fmt::format("host \"{}\": {}: see `quorate hosts` for its id", wanted,
-                  named.empty() ? "there is none" : "several have this name"));
+      fmt::format(
+          "host \"{}\": {}: see `quorate hosts` for its id", wanted,
+          named.empty() ? "there is none" : "several hosts have this name"));
 }
 
 }  // namespace quorate

@@ -50,7 +50,7 @@ TrainingRun& run_of(Project& project, const json& arguments) {
   }
   throw Error(
       ErrorKind::usage,
-      fmt::format("run \"{}\": there is none: {}", name,
+      fmt::format("there is no run \"{}\": {}", name,
                   known.empty() ? "create one with `quorate train create`"
                                 : "known are " + known));
 }

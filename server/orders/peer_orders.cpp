@@ -49,8 +49,8 @@ float weight_in(const json& arguments) {
   const auto weight = static_cast<float>(wanted);
   if (is_mixing_weight(weight)) return weight;
   refuse(
-      fmt::format("--weight: expected a number over 0 and below 1, found "
-                  "{}: at 0.5 the model goes half of the way",
+      fmt::format("--weight: expected a number above 0 and below 1, found {}: "
+                  "at 0.5 the model moves half of the way",
                   wanted));
 }
 
@@ -59,9 +59,8 @@ ProjectAddress address_in(const Project& project, const json& arguments) {
   ProjectAddress address = parse_project_address(text);
   if (address.fingerprint.empty()) {
     refuse(
-        fmt::format("peer {}: its fingerprint is missing: nothing else says "
-                    "that it is the project which you mean: write it as "
-                    "URL#FINGERPRINT",
+        fmt::format("peer {}: its fingerprint is missing, and only that proves "
+                    "which project it is: write it as URL#FINGERPRINT",
                     text));
   }
   if (matches(address.fingerprint, project.keys().id)) {
@@ -90,7 +89,7 @@ json standing_row(Project& project, const Peer& peer) {
   const double seconds = std::ceil(left.count());
   return {{"state", standing.problem.empty()
                         ? fmt::format("asked again in {} s", seconds)
-                        : fmt::format("failed, asked again in {} s", seconds)},
+                        : fmt::format("failed, next try in {} s", seconds)},
           {"problem", standing.problem}};
 }
 
@@ -145,8 +144,8 @@ bool is_one(const std::string& a, const std::string& b) {
 void expect_new(const std::vector<Peer>& peers, const Peer& wanted) {
   if (peers.size() >= kMostPeers) {
     refuse(
-        fmt::format("there are {} peers, more are not possible: remove one "
-                    "with `quorate peers remove ID`",
+        fmt::format("there are {} peers, the most that there can be: remove "
+                    "one with `quorate peers remove ID`",
                     peers.size()));
   }
   for (const Peer& peer : peers) {
@@ -155,7 +154,7 @@ void expect_new(const std::vector<Peer>& peers, const Peer& wanted) {
                          peer.peer_run == wanted.peer_run;
     if (!is_same) continue;
     refuse(
-        fmt::format("peer {}: run {} of {} is one already: remove it first "
+        fmt::format("peer {}: run {} of {} is a peer already: remove it first "
                     "with `quorate peers remove {}`",
                     peer.id, peer.peer_run, peer.url, peer.id));
   }
@@ -166,7 +165,7 @@ void expect_new(const std::vector<Peer>& peers, const Peer& wanted) {
 json add_peer(Project& project, const json& arguments) {
   const TrainingRun& training = run_of(project, arguments);
   if (!training.is_active()) {
-    refuse(fmt::format("run {}: it is {}: nothing is mixed into it any more",
+    refuse(fmt::format("run {} is {}: no more models can be mixed into it",
                        training.run.name, name_of(training.run.state)));
   }
   const ProjectAddress address = address_in(project, arguments);
@@ -211,11 +210,12 @@ json remove_peer(Project& project, const json& arguments) {
     const json row = row_of(project, peer);
     state.store.remove_peer(id);
     project.daemons().gossip.reload();
-    state.record("peer_removed", peer.run, 0,
-                 fmt::format("peer {}: what of it is in the model stays", id));
+    state.record(
+        "peer_removed", peer.run, 0,
+        fmt::format("peer {}: what was taken from it stays in the model", id));
     return row;
   }
-  refuse(fmt::format("peer {}: there is none: see `quorate peers list`", id));
+  refuse(fmt::format("there is no peer {}: see `quorate peers list`", id));
 }
 
 json allow_peer(Project& project, const json& arguments) {
@@ -231,8 +231,9 @@ json allow_peer(Project& project, const json& arguments) {
     refuse("peers allow: it is this project itself");
   }
   if (state.store.allowed_peers().size() >= kMostAllowed) {
-    refuse(fmt::format("peers allow: {} are allowed, more are not possible",
-                       kMostAllowed));
+    refuse(fmt::format(
+        "peers allow: {} projects are allowed, the most that there can be",
+        kMostAllowed));
   }
   state.store.replace_allowed_peer(peer);
   state.record("peer_allowed", 0, 0,

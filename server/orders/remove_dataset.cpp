@@ -16,10 +16,11 @@ using nlohmann::json;
 void expect_unused(const ProjectState& state, const std::string& name) {
   for (const auto& [key, training] : state.runs) {
     if (training.run.dataset != name) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("dataset remove {}: run {} was created with it, "
-                            "and its ledger names the shards: it stays",
-                            name, training.run.name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("dataset remove {}: it stays, because run {} was created "
+                    "with it and that run's ledger names its shards",
+                    name, training.run.name));
   }
 }
 

@@ -83,8 +83,8 @@ std::uint32_t RunArguments::local_steps(const UpdateRule& rule,
   if (wanted == 0) return steps;
   if (has("local_steps") && steps != wanted) {
     refuse(
-        fmt::format("--local-steps {}: rule \"{}\" has units of {} step: "
-                    "leave it out, or choose another rule",
+        fmt::format("--local-steps {}: units of rule \"{}\" have {} step: "
+                    "leave the option out, or choose another rule",
                     arguments_["local_steps"].dump(), rule.name(), wanted));
   }
   return wanted;
@@ -94,7 +94,7 @@ Codec RunArguments::codec(Codec otherwise) const {
   if (!has("codec")) return otherwise;
   const std::string name = text("codec", "");
   if (const auto codec = codec_called(name)) return *codec;
-  refuse(fmt::format("--codec: unknown codec \"{}\": known are {}", name,
+  refuse(fmt::format("--codec: unknown codec \"{}\": choose one of {}", name,
                      fmt::join(codec_names(), ", ")));
 }
 

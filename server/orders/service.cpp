@@ -52,7 +52,7 @@ json set_state(Project& project, const json& arguments, RunState from,
   TrainingRun& training = loaded_run_of(project, arguments);
   if (training.run.state != from) {
     throw Error(ErrorKind::usage,
-                fmt::format("run {}: is {}, not {}", training.run.name,
+                fmt::format("run {} is {}, not {}", training.run.name,
                             name_of(training.run.state), name_of(from)));
   }
   training.run.state = to;
@@ -77,7 +77,7 @@ json stop(Project& project, const json& arguments) {
   TrainingRun& training = loaded_run_of(project, arguments);
   if (!training.is_active()) {
     throw Error(ErrorKind::usage,
-                fmt::format("run {}: is {} already", training.run.name,
+                fmt::format("run {} is {} already", training.run.name,
                             name_of(training.run.state)));
   }
   project.daemons().assimilator.end(training, RunState::stopped);
@@ -104,10 +104,11 @@ void expect_workunit(Project& project, WorkunitId id) {
   if (count > kMostNamed) {
     known += fmt::format(" and {} more", count - kMostNamed);
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("workunit {}: there is none: known are{}; see "
-                          "`quorate workunits`",
-                          id, known.empty() ? " no open ones" : known));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format(
+          "there is no workunit {}: known are{}; see `quorate workunits`", id,
+          known.empty() ? " no open ones" : known));
 }
 
 json validate(Project& project, const json& arguments) {
@@ -169,11 +170,11 @@ json exportable(Project& project, const json& arguments) {
     for (const Evaluation& evaluation : all) {
       known += fmt::format(" {}", evaluation.version);
     }
-    throw Error(ErrorKind::usage,
-                fmt::format("export {}: version {}: not published and "
-                            "evaluated: known are{}",
-                            training.run.name, wanted,
-                            known.empty() ? " none yet" : known));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "export {}: version {} is not published and evaluated: known are{}",
+            training.run.name, wanted, known.empty() ? " none yet" : known));
   }
   LedgerRecord head =
       project.state().store.last_record(training.run.key).value();

@@ -20,11 +20,11 @@ struct Metric {
 
 constexpr Metric kOfProject[] = {
     {"hosts_active", "hosts_active", "gauge",
-     "Volunteers' hosts heard from lately."},
+     "Volunteers' hosts that were heard from lately."},
     {"results_in_progress", "results_in_progress", "gauge",
-     "Results sent and not yet back."},
+     "Results that were sent and have not come back yet."},
     {"results_waiting", "results_waiting", "gauge",
-     "Results made and not yet sent."},
+     "Results that were made but not sent yet."},
 };
 
 constexpr Metric kOfRuns[] = {
@@ -35,7 +35,7 @@ constexpr Metric kOfRuns[] = {
     {"results_assimilated_total", "results_assimilated", "counter",
      "Updates that became part of the model."},
     {"results_rejected_total", "results_rejected", "counter",
-     "Results found invalid."},
+     "Results that were found invalid."},
 };
 
 std::string head(const Metric& metric) {
@@ -56,7 +56,7 @@ std::string storage_metrics(ProjectState& state) {
         fmt::format("quorate_{}{{what=\"{}\"}} {}\n", kBytes.name, what, count);
   }
   constexpr Metric kFree{"disk_free_bytes", "", "gauge",
-                         "Space that is left on the project's disk."};
+                         "Free space on the project's disk."};
   return text + head(kFree) +
          fmt::format("quorate_{} {}\n", kFree.name,
                      free_space(state.folder.root));

@@ -50,7 +50,7 @@ void PageRoutes::add_data(Router& router, std::string_view path,
           Response response =
               text ? text_response(200, content_type, std::move(*text))
                    : error_response(404, ErrorKind::usage,
-                                    "run: there is none of this name: GET "
+                                    "there is no run of this name: GET "
                                     "/v1/runs lists them");
           project_.writer().after_commit(
               [responder = std::move(responder),

@@ -95,9 +95,9 @@ std::string why_it_waits(const WaitingRun& run) {
   if (!run.is_served) return "waits: no server runs; start `quorate serve`";
   if (run.for_house > 0) {
     return fmt::format(
-        "waits: {} for a house worker: more of them, or faster ones "
-        "(house_workers, house_threads, house_device in quorate.toml), or "
-        "fewer checks (trust_spot_check)",
+        "waits: {} for a house worker: use more or faster ones (house_workers, "
+        "house_threads, house_device in quorate.toml), or fewer checks "
+        "(trust_spot_check)",
         counted(run.for_house, "unit waits", "units wait"));
   }
   if (run.has_house_worker) return "";
@@ -110,8 +110,8 @@ std::string why_it_waits(const WaitingRun& run) {
   if (run.stuck == 0) return "";
   if (run.wants_anchor) {
     return fmt::format(
-        "waits: {} a proven host, and there is none and no house worker: run "
-        "one (house_workers in quorate.toml), or `quorate host trust HOST`",
+        "waits: {} a proven host; there is none, and no house worker: run one "
+        "(house_workers in quorate.toml), or type `quorate host trust HOST`",
         counted(run.stuck, "result needs", "results need"));
   }
   return fmt::format(

@@ -22,14 +22,14 @@ std::string why_refused(const ModelOffer& offer, const Peer& peer,
   }
   if (offer.arithmetic != kArithmeticVersion) {
     return fmt::format(
-        "it was computed with arithmetic {}, this program has {}: both servers "
-        "need the same version of quorate",
+        "it was computed with arithmetic {}, but this program has {}: both "
+        "servers need the same version of quorate",
         offer.arithmetic, kArithmeticVersion);
   }
   if (offer.model != model) {
     return fmt::format(
-        "its network is {}, ours is {}: only runs of the same "
-        "network can be mixed",
+        "its network is {}, but ours is {}: only runs of the same network can "
+        "be mixed",
         name_of(offer.model), name_of(model));
   }
   return "";

@@ -70,7 +70,7 @@ class Connection {
     if (reply.status == 404 || reply.status == 405) {
       throw Error(ErrorKind::unsupported,
                   question_.peer.url +
-                      ": its version of quorate does not let peers in: its "
+                      ": its version of quorate does not admit peers: its "
                       "operator must install a newer one");
     }
     if (reply.status >= 300) throw_refusal(reply, question_.peer.url);

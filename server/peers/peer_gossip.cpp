@@ -166,7 +166,7 @@ void PeerGossip::fail(PeerId id, const std::string& why) {
   if (standing.problem == why) return;
   standing.problem = why;  // once, not with every look
   state_.record("peer_failed", run_of_.at(id), 0,
-                fmt::format("peer {}: {}; it is asked again", id, why));
+                fmt::format("peer {}: {}; it will be asked again", id, why));
 }
 
 }  // namespace quorate

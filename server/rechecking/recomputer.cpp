@@ -57,8 +57,9 @@ std::optional<Stretch> Recomputer::check(const ResultAtHand& result,
     return Stretch{1, result.task.range.steps};
   }
   const auto* failed = std::get_if<protocol::WorkerFailed>(&reply);
-  fail(result, ErrorKind::unavailable,
-       failed != nullptr ? failed->why : "the worker answered something else");
+  fail(
+      result, ErrorKind::unavailable,
+      failed != nullptr ? failed->why : "the worker sent an unexpected answer");
 }
 
 std::optional<Bytes> Recomputer::update_of(const ResultAtHand& result,

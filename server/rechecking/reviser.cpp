@@ -97,7 +97,7 @@ void Reviser::end(RunKey run, const std::string& failure) {
   if (failure.empty() || failure == failure_) return;
   failure_ = failure;  // once, not every time that it is tried again
   state_.record("revision_failed", run, 0,
-                failure + "; it is tried again until it can be done");
+                failure + "; the server tries again until it succeeds");
 }
 
 void Reviser::expect_going_on() const {
@@ -166,8 +166,9 @@ void Reviser::store_verdict(WorkunitId id,
     return;
   }
   consequences_.found_false(
-      unit, fmt::format("rechecked: it left the path in steps {} to {}",
-                        stretch->first_step, stretch->last_step));
+      unit,
+      fmt::format("rechecked: it is wrong from a step between {} and {} on",
+                  stretch->first_step, stretch->last_step));
 }
 
 Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
@@ -209,10 +210,10 @@ void Reviser::store_revision(const Revision& order, ModelState rebuilt) {
   for (WorkunitId id : order.units) {
     consequences_.revoked(state_.store.workunit(id).value());
   }
-  state_.record("results_revoked", order.run,
-                state_.hosts.host_by_key(order.host)->id,
-                fmt::format("{} updates are out of the model since version {}",
-                            order.results.size(), training.model.version()));
+  state_.record(
+      "results_revoked", order.run, state_.hosts.host_by_key(order.host)->id,
+      fmt::format("{} updates have been taken out of the model, in version {}",
+                  order.results.size(), training.model.version()));
 }
 
 }  // namespace quorate

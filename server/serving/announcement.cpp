@@ -24,10 +24,10 @@ std::optional<std::string> attach_address(const ServedProject& served) {
 std::vector<std::string> remarks_on(const ServedProject& served) {
   std::vector<std::string> remarks;
   if (!attach_address(served)) {
-    remarks.push_back(fmt::format(
-        "set \"url\" in quorate.toml: {} is no address that volunteers can "
-        "reach",
-        served.endpoint.address));
+    remarks.push_back(
+        fmt::format("set \"url\" in quorate.toml: {} is not an address that "
+                    "volunteers can reach",
+                    served.endpoint.address));
   }
   std::vector<std::string> off = roles_off(served.roles);
   if (!off.empty()) {
@@ -35,10 +35,10 @@ std::vector<std::string> remarks_on(const ServedProject& served) {
   }
   if (served.settings.house_workers == 0) {
     remarks.emplace_back(
-        "no house worker: nothing is evaluated, so nothing can be exported");
+        "no house worker: no version is evaluated, so none can be exported");
   } else if (!served.roles.evaluator) {
     remarks.emplace_back(
-        "no evaluator: nothing is evaluated, so nothing can be exported");
+        "no evaluator: no version is evaluated, so none can be exported");
   }
   return remarks;
 }

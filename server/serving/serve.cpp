@@ -136,8 +136,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
     throw Error(ErrorKind::io,
                 "serve: the store failed: see " +
                     project.folder().log().string() +
-                    ": free or mend the disk and start again: nothing that "
-                    "was acknowledged is lost");
+                    ": free some space or repair the disk, then start again: "
+                    "nothing that was acknowledged is lost");
   }
 }
 

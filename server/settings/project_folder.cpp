@@ -15,7 +15,7 @@ namespace {
 void expect_new(const ProjectFolder& folder) {
   if (fs::exists(folder.settings())) {
     throw Error(ErrorKind::usage,
-                fmt::format("init {}: there is a project already: start it "
+                fmt::format("init {}: it holds a project already: start it "
                             "with `quorate -C {} serve`",
                             folder.root.string(), folder.root.string()));
   }
@@ -23,17 +23,17 @@ void expect_new(const ProjectFolder& folder) {
   if (fs::exists(folder.root, ignored) &&
       !fs::is_directory(folder.root, ignored)) {
     throw Error(ErrorKind::usage,
-                fmt::format("init {}: this is a file: name a new folder",
+                fmt::format("init {}: it is a file: name a new folder",
                             folder.root.string()));
   }
   fs::path around = fs::absolute(folder.root).lexically_normal();
   while (around.has_relative_path()) {
     around = around.parent_path();
     if (!fs::exists(ProjectFolder{around}.settings(), ignored)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("init {}: {} is a project: name a folder outside "
-                            "of it",
-                            folder.root.string(), around.string()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("init {}: {} is a project: name a folder outside it",
+                    folder.root.string(), around.string()));
   }
   if (fs::exists(folder.root, ignored) && !fs::is_empty(folder.root)) {
     throw Error(ErrorKind::usage,
@@ -64,9 +64,9 @@ void make_project_folders(const ProjectFolder& folder) {
     try {
       make_private_folder(path);
     } catch (const Error& error) {
-      throw Error(
-          error.kind(),
-          fmt::format("{}: name one where you may make folders", error.what()));
+      throw Error(error.kind(),
+                  fmt::format("{}: name a place where you may make folders",
+                              error.what()));
     }
   }
 }
@@ -96,9 +96,8 @@ ProjectKeys load_keys(const ProjectFolder& folder) {
   for (const fs::path& key : {folder.project_key(), folder.house_key()}) {
     if (fs::exists(key)) continue;
     throw Error(ErrorKind::io,
-                fmt::format("open {}: {} is missing: bring it back from a "
-                            "backup; nobody can continue a project without its "
-                            "keys",
+                fmt::format("open {}: {} is missing: restore it from a backup; "
+                            "nobody can continue a project without its keys",
                             folder.root.string(), key.string()));
   }
   PrivateKey project = PrivateKey::load(folder.project_key().string());

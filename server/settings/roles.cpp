@@ -33,7 +33,7 @@ Roles parse_roles(const std::string& text) {
                              [&](const auto& r) { return r.name == name; });
     if (role == kRoles.end()) {
       throw Error(ErrorKind::usage,
-                  fmt::format("--roles: unknown role \"{}\": known are "
+                  fmt::format("--roles: unknown role \"{}\": choose from "
                               "scheduler, validator, assimilator, evaluator",
                               name));
     }

@@ -150,7 +150,7 @@ std::vector<Entry> entries_of_serving() {
       checked(
           text("url", &S::url,
                "Where volunteers reach this server, e.g. https://host:8470"
-               "; empty: where it listens."),
+               "; empty: the address at which it listens."),
           &S::url,
           [](const std::string& url) {
             return url.empty() || is_public_url(url);
@@ -158,23 +158,23 @@ std::vector<Entry> entries_of_serving() {
           kPublicUrl),
       text("listen", &S::listen, "Address and port to listen on."),
       flag("plain_http", &S::plain_http,
-           "Serve without TLS beyond loopback: only behind a proxy that ends "
-           "TLS."),
+           "Serve without TLS, even beyond loopback: use it only behind a "
+           "proxy that handles TLS."),
       text("tls_certificate", &S::tls_certificate,
            "PEM file; empty: the self-signed certificate in keys/."),
-      text("tls_key", &S::tls_key, "PEM file of its key."),
-      number("io_threads", &S::io_threads, 1, 64, "Threads of the web front."),
+      text("tls_key", &S::tls_key, "PEM file of the certificate's key."),
+      number("io_threads", &S::io_threads, 1, 64, "Threads that serve HTTP."),
       number("max_connections", &S::max_connections, 8, 1000000,
-             "Connections at one time."),
+             "Most connections at one time."),
       number("max_connections_per_address", &S::max_connections_per_address, 1,
-             1000000, "Connections at one time from one address."),
+             1000000, "Most connections at one time from one address."),
       number("new_accounts_per_minute", &S::new_accounts_per_minute, 1, 1000000,
-             "New accounts from one address, on average; twelve times as many "
-             "may come at once."),
+             "Most new accounts from one address, on average; twelve times as "
+             "many may come at once."),
       number("new_hosts_per_minute", &S::new_hosts_per_minute, 1, 1000000,
              "The same for new hosts."),
       number("max_hosts_per_account", &S::max_hosts_per_account, 1, 1000000,
-             "Hosts of one account."),
+             "Most hosts of one account."),
   };
 }
 
@@ -183,7 +183,7 @@ std::vector<Entry> entries_of_units() {
       seconds("lease", &S::lease, 1, 86400,
               "How long a host may be silent before its results go to others."),
       seconds("heartbeat", &S::heartbeat, 0.2, 3600,
-              "How often hosts report that they are there."),
+              "How often hosts report that they are still there."),
       seconds("reservation", &S::reservation, 0.1, 600,
               "How long a replica waits for the host that was drawn for it."),
       flag("boinc", &S::boinc,
@@ -195,51 +195,53 @@ std::vector<Entry> entries_of_units() {
               "How long a BOINC client may be silent before its results go to "
               "others; several times boinc_contact."),
       number("max_results_per_host", &S::max_results_per_host, 1, 128,
-             "Results that one host may hold."),
+             "Most results that one host may hold."),
       number("disk_reserve_mb", &S::disk_reserve_mb, 0, 1 << 30,
-             "Uploads are refused when less is free, in MiB."),
-      days("keep_payloads_days", &S::keep_payloads_days,
-           "Days for which payloads stay that no ledger names: of results that "
-           "were rejected, late or not needed. They are evidence."),
+             "Uploads are refused while less than this is free on the disk, in "
+             "MiB."),
       days(
-          "keep_updates_days", &S::keep_updates_days,
-          "Days after its end for which a run's recorded updates stay. Without "
-          "them only `audit` and `replay --recompute` can check the run, by "
-          "computing it."),
+          "keep_payloads_days", &S::keep_payloads_days,
+          "How many days to keep payloads that no ledger names: those of "
+          "results that were rejected, late or not needed. They are evidence."),
+      days("keep_updates_days", &S::keep_updates_days,
+           "How many days to keep a run's recorded updates after its end. "
+           "Without them only `audit` and `replay --recompute` can check the "
+           "run, by computing it again."),
   };
 }
 
 std::vector<Entry> entries_of_trust() {
   return {
       number("trust_proven_after", &S::trust_proven_after, 0, 1000000,
-             "Units of a host that somebody trusted must have computed too "
-             "before the host is proven: from then on its word is enough; 0: "
-             "no host ever is, unless the operator trusts it."),
-      share("trust_spot_check", &S::trust_spot_check,
-            "Share of a proven host's units that a house worker computes too."),
+             "A host is proven once this many of its units agreed with "
+             "somebody trusted; from then on its word is enough. 0: never, "
+             "unless the operator trusts the host."),
+      share(
+          "trust_spot_check", &S::trust_spot_check,
+          "Share of a proven host's units that a house worker computes again."),
       number("trust_ban_after", &S::trust_ban_after, 1, 1000000,
              "False results after which a host is banned."),
       flag("trust_anchor", &S::trust_anchor,
-           "A quorum counts only with a proven host or a house worker in it. "
-           "With false, users who agree are believed, although accounts are "
-           "free."),
+           "A quorum counts only if it includes a proven host or a house "
+           "worker. If false, any users who agree are believed, although "
+           "accounts cost nothing."),
       flag("trust_distinct_addresses", &S::trust_distinct_addresses,
-           "Never two results of a unit to one block of public addresses (IPv4 "
-           "/24, IPv6 /48)."),
+           "Never send two results of a unit to one block of public addresses "
+           "(IPv4 /24, IPv6 /48)."),
       number("house_workers", &S::house_workers, 0, kMostHouseWorkers,
              "Trusted workers that the server starts: they evaluate, break "
              "ties, and compute when nobody else does."),
       number("house_threads", &S::house_threads, 1, 256,
              "Threads of each house worker."),
       text("house_device", &S::house_device,
-           "What house workers compute on, as quorate-worker --list-devices "
-           "names it: their speed should be trust_spot_check times that of all "
-           "volunteers, or more."),
+           "Device of the house workers, as quorate-worker --list-devices "
+           "names it. Together they should be at least trust_spot_check times "
+           "as fast as all volunteers."),
       seconds("evaluate_every", &S::evaluate_every, 0, 86400,
-              "A version is evaluated when this time has passed since the one "
-              "before, and so many versions as evaluate_every_versions says."),
+              "Least time from one evaluation to the next; "
+              "evaluate_every_versions must have passed as well."),
       number("evaluate_every_versions", &S::evaluate_every_versions, 1, 1000000,
-             "Versions from one evaluation to the next, at the least; "
+             "Least number of versions from one evaluation to the next; "
              "evaluate_every must have passed as well."),
   };
 }
@@ -325,7 +327,7 @@ ServerSettings parse_settings(std::string_view text, const std::string& place) {
                               [&](const Entry& e) { return e.name == name; });
     if (entry == all.end()) {
       refuse(place, node,
-             fmt::format("unknown setting \"{}\": known are {}", name,
+             fmt::format("unknown setting \"{}\": the settings are {}", name,
                          known_names(all)));
     }
     if (!entry->read(settings, node)) {
@@ -336,8 +338,8 @@ ServerSettings parse_settings(std::string_view text, const std::string& place) {
   if (settings.heartbeat >= settings.lease) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("settings {}: heartbeat ({} s) must be shorter "
-                    "than lease ({} s), else every lease ends",
+        fmt::format("settings {}: heartbeat ({} s) must be shorter than lease "
+                    "({} s), or every lease would end",
                     place, settings.heartbeat.count(), settings.lease.count()));
   }
   return settings;

@@ -211,8 +211,8 @@ void Machines::ask(std::uint32_t number, Seconds now,
   if (!machine.kind->is_boinc) request.wait = kWait;
   project_.job([&] {
     if (given_up) {
-      project_.daemons().transitioner.on_failed(
-          machine.host, *given_up, "the simulated host gave it up");
+      project_.daemons().transitioner.on_failed(machine.host, *given_up,
+                                                "the simulated host gave up");
     }
     project_.daemons().scheduler.request_work(
         machine.host, request,

@@ -41,9 +41,10 @@ class RealGradients final : public Gradients {
 
 [[noreturn]] void fail(const protocol::WorkerReply& reply) {
   const auto* failed = std::get_if<protocol::WorkerFailed>(&reply);
-  throw Error(ErrorKind::unavailable,
-              fmt::format("a worker of the simulation: {}",
-                          failed ? failed->why : "it answered something else"));
+  throw Error(
+      ErrorKind::unavailable,
+      fmt::format("a worker of the simulation: {}",
+                  failed ? failed->why : "it sent an unexpected answer"));
 }
 
 void RealGradients::begin(const Hash& workunit, Seconds due) {

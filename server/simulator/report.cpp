@@ -88,7 +88,7 @@ json summary_of(const Scenario& scenario, Simulation& simulation) {
 
 std::string text_of(const json& summary) {
   std::string text = fmt::format(
-      "{}: run {} after {:.2f} h of the virtual clock ({:.1f} s of yours)\n"
+      "{}: run {} after {:.2f} h on the virtual clock ({:.1f} s on yours)\n"
       "  {} results of {} reported, {} rejected, version {}\n",
       summary["name"].get<std::string>(), summary["state"].get<std::string>(),
       summary["seconds"].get<double>() / 3600,

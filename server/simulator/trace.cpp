@@ -71,10 +71,11 @@ std::vector<TraceEvent> parse_trace(const std::string& text,
                               place, number));
     }
     if (!trace.empty() && event.time < trace.back().time) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{}: line {}: expected a time not before that of "
-                              "the line above",
-                              place, number));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "{}: line {}: expected a time no earlier than on the line above",
+              place, number));
     }
     trace.push_back(std::move(event));
   }
@@ -145,8 +146,8 @@ void TracePlayer::ask(const TraceEvent& event) {
     throw Error(
         ErrorKind::usage,
         fmt::format(
-            "trace: at {} s {} got unit {} then, the "
-            "simulated server gives it {}",
+            "trace: at {} s {} got unit {}, but the simulated server gives it "
+            "{}",
             event.time.count(), event.host, event.unit,
             open ? fmt::format("unit {}", open->task->unit_index) : "none"));
   }

@@ -24,11 +24,10 @@ void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
                       keys.project.public_key(), last->signature)) {
     return;
   }
-  throw Error(
-      ErrorKind::corrupt,
-      fmt::format("run {}: {} is not the key that signed entry {} of its "
-                  "ledger: bring the key back from a backup",
-                  run.name, folder.project_key().string(), last->seq));
+  throw Error(ErrorKind::corrupt,
+              fmt::format("run {}: {} is not the key that signed entry {} of "
+                          "its ledger: restore the key from a backup",
+                          run.name, folder.project_key().string(), last->seq));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TrainingTask task_of(Store& store, const ObjectReader& objects,
 TrainingTask task_in(ByteView sealed, const Hash& object) {
   if (sealed.size() < kSealBytes) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("workunit {}: {} bytes are no sealed task",
+                fmt::format("workunit {}: its {} bytes are not a sealed task",
                             object.hex(), sealed.size()));
   }
   return decode_task(sealed.first(sealed.size() - kSealBytes));

@@ -22,7 +22,7 @@ Writer::~Writer() {
 
 void Writer::start() {
   std::lock_guard lock(mutex_);
-  check(!running_, "the writer runs already");
+  check(!running_, "the writer is already running");
   running_ = true;
   stopping_ = false;
   taken_ = heard_until_ = clock_.now();

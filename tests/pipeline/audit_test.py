@@ -190,13 +190,13 @@ def test_interruptions(stage):
         expect(child.returncode == (-9 if kill == signal.SIGKILL else 1),
                f"after {kill}: {child.returncode}: {said}")
         if kill != signal.SIGKILL:
-            expect_words(said, "interrupted at entry", "goes on there")
+            expect_words(said, "interrupted at entry", "continues from there")
         expect(progress()["recomputed"] > done, f"after {kill}: lost")
         done = progress()["recomputed"]
     [file] = (project.folder / "audit").glob("*/progress.json")
     kept = file.read_text()
     file.write_text(kept.replace(progress()["last"], "0" * 64))
-    stage.fails(["is not the one that was audited before", "begin anew"],
+    stage.fails(["is not the one that was audited before", "start again"],
                 *map(str, ["quorate", *command[1:]]))
     file.write_text(kept)
     report = json.loads(stage.run("quorate", *command[1:]))

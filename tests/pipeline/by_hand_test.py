@@ -50,9 +50,9 @@ def test_by_hand(stage):
     stage.say(f"scheduler alone: {stored} results stored, none judged")
 
     for words, *command in (
-            (["workunit 999999", "there is none", "known are"],
+            (["there is no workunit 999999", "known are"],
              "validate", 999999),
-            (['run "nope"', "there is none", f"known are {RUN}"],
+            (['there is no run "nope"', f"known are {RUN}"],
              "assimilate", "nope")):
         stage.fails(words, "quorate", "-C", project.folder, *command)
     said = project.order("status")

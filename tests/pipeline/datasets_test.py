@@ -125,7 +125,7 @@ def test_words(stage):
                 project.folder, "dataset", "add", "b", write_labels(stage, 0))
     said = project.order("dataset", "add", "c", write_labels(stage, 1),
                          "--label", 1, "--shape", "1x2", "--max-value", 2)
-    expect("Taken for granted" not in said, f"called a guess: {said}")
+    expect("Assumed, because" not in said, f"called a guess: {said}")
     stage.run("quorate", "-C", project.folder, "dataset", "add", "b", train,
               "--format", "cifar", code=1)
     left = sorted(path.name for path in (project.folder / "tmp").iterdir())
@@ -167,7 +167,7 @@ def refuse_text(stage, project):
     command = ("quorate", "-C", project.folder)
     stage.fails(["it takes images", "choose gpt"], *command, "train", "create",
                 "x", "--dataset", "text", "--model", "lenet")
-    stage.fails(["--batch 16", "as many samples"], *command, "train", "create",
+    stage.fails(["--batch 16", "so many samples"], *command, "train", "create",
                 "x", "--dataset", "text")
     stage.fails(["text", "choose another"], *command, "dataset", "add", "text",
                 SOURCES / "text")

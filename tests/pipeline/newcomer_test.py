@@ -52,7 +52,7 @@ def test_server_away(stage):
     wait_for_steps(ada)
     server.kill()
     now = headline(ada, "project cannot be reached")
-    expect_words(now["trouble"], "cannot be reached since", "connect")
+    expect_words(now["trouble"], "out of reach since", "connect")
     wait_for_steps(ada)
     ada.stop()
     expect_words(ada.last_line(), "kept here; quorate-client run goes on")
@@ -96,7 +96,7 @@ def test_two_projects(stage):
                    name="other-server").start()
     second = other.address().split("#")[1]
     at = ["--dir", ada.folder]
-    stage.fails(["this address was", first[:8], second[:8], other.address()],
+    stage.fails(["used to answer at this address", first[:8], second[:8], other.address()],
                 "quorate-client", "attach", other.url, *at)
     ada.order("attach", other.address())
     for command in (["run"], ["detach", other.url]):

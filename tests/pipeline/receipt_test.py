@@ -62,7 +62,7 @@ def test_receipt(stage):
                  f"{file}: ok", said["host"], mine["ledger_head"])
     volunteer.order(*check)  # attached: no --key needed
     stage.fails(["say --key FINGERPRINT"], client, *check, *elsewhere)
-    stage.fails(["not of --key"], client, *check, "--key", "0" * 32)
+    stage.fails(["not to --key"], client, *check, "--key", "0" * 32)
     stage.fails(["can be reached"], client, *there, "--force")
     raw = file.read_bytes()
     for at in (raw.index(b'"results":') + 10, len(raw) // 2, len(raw) - 30,

@@ -79,7 +79,7 @@ def test_verify_model(stage):
             lines[:at + 2] + b"t" + lines[at + 3:], model, *elsewhere)
     refused(["has no published version"], ledger,
             b"".join(lines.splitlines(True)[:3]), model, *elsewhere)
-    stage.fails(["not of --key"], "quorate", "verify-model", model, "--ledger",
+    stage.fails(["not to --key"], "quorate", "verify-model", model, "--ledger",
                 other_ledger, "--key", fingerprint)
     stage.fails(["it is of run"], "quorate", "verify-model", model, "--ledger",
                 other_ledger, "--key", other_key)

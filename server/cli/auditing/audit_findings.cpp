@@ -44,8 +44,7 @@ json rows_of(AdminClient& client, const std::vector<FalseResult>& found) {
 std::string line_of(const json& row) {
   return fmt::format(
       "ledger entry {}: result {} (unit {}) of host {} ({}) is false: its "
-      "claim "
-      "left the path in steps {} to {}",
+      "claim is wrong from a step between {} and {} on",
       row["entry"].dump(), row["result"].dump(), row["unit"].dump(),
       row["host"]["id"].dump(), row["host"]["name"].get<std::string>(),
       row["first_step"].dump(), row["last_step"].dump());
@@ -68,8 +67,8 @@ std::string advice_for(AdminClient& client, const std::string& run,
                             run, host)
                       : fmt::format("`quorate host purge {}`", host);
   }
-  return advice + (is_over ? ", as the run is over, makes a model without it"
-                           : " takes what is false out of the model");
+  return advice + (is_over ? " makes a model without it (the run is over)"
+                           : " takes the false results out of the model");
 }
 
 }  // namespace quorate

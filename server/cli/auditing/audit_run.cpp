@@ -46,7 +46,7 @@ class Audit {
         sources_(sources_of(ProjectFolder{client.root()}, pages_, objects_)),
         lock_((make_private_folder(folder_),
                lock_for("audit", folder_ / "lock",
-                        "the same one goes on already"))),
+                        "the same audit is already running"))),
         recomputer_(worker_of(options), sources_, objects_, folder_,
                     [this] { tick(); }) {
     make_private_folder(kept_updates());
@@ -121,7 +121,7 @@ void Audit::load() {
   state_.seed = options_.seed.value_or(secret_random_u64());
   if (!fs::exists(file())) return;
   const std::string again =
-      fmt::format("remove {} to begin anew", folder_.string());
+      fmt::format("remove {} to start again", folder_.string());
   try {
     state_ = parse_audit_state(read_text_file(file(), 64 << 20));
   } catch (const Error& error) {
@@ -173,9 +173,9 @@ void Audit::check(const ResultAtHand& result) {
   if (claim && claim->update != entry.update) {
     throw Error(
         ErrorKind::corrupt,
-        fmt::format("result {}: it names update {}, its host claimed "
-                    "{}",
-                    entry.result, entry.update.hex(), claim->update.hex()));
+        fmt::format(
+            "result {}: the ledger names update {}, but its host claimed {}",
+            entry.result, entry.update.hex(), claim->update.hex()));
   }
   has_computed_ = true;
   const auto stretch =
@@ -194,12 +194,14 @@ void Audit::restore_update(const ResultAtHand& result, bool is_revoked) {
                             entry.result, entry.update.hex(), why));
   };
   if (is_revoked) {
-    refuse("and it was revoked as false, so that computing gives another");
+    refuse(
+        "and it was revoked as false, so that recomputing gives a different "
+        "one");
   }
   has_computed_ = true;
   const auto update =
       recomputer_.update_of(result, pages_.task(entry.workunit));
-  if (!update) refuse("and computing its unit gives another");
+  if (!update) refuse("and recomputing its unit gives a different one");
   write_file_durably(kept(entry.update), *update);
   if (result.at.seq >= state_.entries) ++state_.recomputed;
 }
@@ -231,7 +233,7 @@ void Audit::tick() {
   throw Error(
       ErrorKind::unavailable,
       fmt::format("audit of run {}: interrupted at entry {} of {}, {} "
-                  "results recomputed: the same command goes on there",
+                  "results recomputed: the same command continues from there",
                   options_.run, state_.entries, entries_, state_.recomputed));
 }
 

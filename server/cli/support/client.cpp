@@ -112,7 +112,7 @@ json AdminClient::call(const std::string& command, const json& arguments) {
   // Not the moment to open the project: the server may be starting again.
   if (is_served_) {
     throw Error(ErrorKind::unavailable,
-                "the server left in the middle: run the command again");
+                "the server stopped in the middle: run the command again");
   }
   return call_here(command, arguments);
 }

@@ -90,7 +90,7 @@ int CsvReader::read_plain(int c) {
 int CsvReader::read_quoted() {
   for (;;) {
     int c = get();
-    if (c == kEnd) fail(ends_.size(), "the quoted field has no end");
+    if (c == kEnd) fail(ends_.size(), "the quoted field is not closed");
     if (c == '"') {
       c = end_of_line(get());
       if (ends_field(c)) return c;

@@ -56,8 +56,8 @@ Layout layout_of(std::span<const std::string_view> first,
     if (found == first.end()) {
       refuse_label(
           file, column,
-          fmt::format("no column of this name in the first line; "
-                      "columns also go by number, from 1, and \"last\""));
+          fmt::format("the first line has no column of this name; a column can "
+                      "also be given by its number, from 1, or as \"last\""));
     }
     layout.label = static_cast<std::size_t>(found - first.begin());
     layout.has_header = true;
@@ -166,8 +166,8 @@ void stretch_values(DatasetSource& source, const SourceSpec& spec) {
   std::uint32_t white = spec.max_value.value_or(guessed_white(largest));
   if (largest > white) {
     throw Error(ErrorKind::usage,
-                fmt::format("data set: --max-value {}: there are values up to "
-                            "{}: say --max-value {}",
+                fmt::format("data set: --max-value {}: some values are as "
+                            "large as {}: say --max-value {}",
                             white, largest, largest));
   }
   if (white == 255) return;

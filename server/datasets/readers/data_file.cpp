@@ -64,7 +64,7 @@ std::size_t DataFile::read(std::span<std::uint8_t> out) {
   at_ += static_cast<std::size_t>(got);
   if (at_ > max_bytes_) {
     throw Error(ErrorKind::denied,
-                fmt::format("{}: more than {} bytes of data, which is all that "
+                fmt::format("{}: more than {} bytes of data, the most that "
                             "fits: use a part of it",
                             name_, max_bytes_));
   }

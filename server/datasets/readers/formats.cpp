@@ -43,7 +43,7 @@ std::string looked_for() {
   for (const Format& format : kFormats) {
     text += fmt::format("{} ({}); ", format.name, format.looked_for);
   }
-  return text + "each also .gz; --format takes files of other names";
+  return text + "each also with .gz; for files with other names say --format";
 }
 
 const Format* recognise(const fs::path& path) {

@@ -27,10 +27,11 @@ void add_folder(const fs::path& folder, std::vector<FoundFile>& files) {
     std::error_code no_file;  // a link to nothing, say
     if (!entry.is_regular_file(no_file)) continue;
     if (files.size() == kMaxFiles) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("data set: {}: more than {} files: name those "
-                              "to read",
-                              folder.string(), kMaxFiles));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "data set: {}: more than {} files: name the files to read",
+              folder.string(), kMaxFiles));
     }
     files.push_back({entry.path(), false, recognise(entry.path())});
   }
@@ -107,12 +108,13 @@ const Format& common_format(const std::vector<FoundFile>& files,
   }
   for (const FoundFile& file : files) {
     if (common != nullptr || !gives_way(file, files)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("data set: {}: {} may only describe files of other "
-                            "kinds; if it is the data, say --format {} or name "
-                            "it; found: {}",
-                            where, file.path.filename().string(),
-                            file.format->name, names_of(paths_of(files))));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format(
+            "data set: {}: {} may just be a description of the data; if it is "
+            "the data, say --format {} or name the file; found: {}",
+            where, file.path.filename().string(), file.format->name,
+            names_of(paths_of(files))));
   }
   if (common == nullptr) {
     throw Error(ErrorKind::usage,
@@ -128,10 +130,11 @@ void expect_no_twins(const std::vector<fs::path>& files) {
     fs::path packed = file;
     packed += ".gz";
     if (std::binary_search(files.begin(), files.end(), packed)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("data set: {} and {} hold the same: name the "
-                              "files to use",
-                              file.string(), packed.string()));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format(
+              "data set: {} and {} hold the same data: name the files to use",
+              file.string(), packed.string()));
     }
   }
 }
@@ -163,7 +166,7 @@ DatasetSource read_files(const SourceSpec& spec, const ReadProgress& progress) {
   if (format.name != "csv" && is_for_csv) {
     throw Error(ErrorKind::usage,
                 fmt::format("data set: {}: --label, --shape and --max-value "
-                            "are for CSV, these files are {}",
+                            "are for CSV, but these files are {}",
                             where, format.name));
   }
   SourceFiles files = files_of(found, format, is_forced);

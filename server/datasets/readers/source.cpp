@@ -73,8 +73,8 @@ void take_shape(DatasetSource& source, const SampleShape& shape,
   }
   if (source.shape.size() != 0 && shape != source.shape) {
     throw Error(ErrorKind::corrupt,
-                fmt::format("{}: samples of {}, those before have {}", file,
-                            text_of(shape), text_of(source.shape)));
+                fmt::format("{}: samples of {}, but the earlier ones have {}",
+                            file, text_of(shape), text_of(source.shape)));
   }
   source.shape = shape;
 }

@@ -52,7 +52,7 @@ DatasetSource read_text_set(const SourceFiles& files, const SourceSpec&,
     append_file(file, progress, source, source.test.text);
   }
   if (files.train.size() > 1) {
-    source.guess = fmt::format("the text is that of {}, in this order (PATH)",
+    source.guess = fmt::format("the text is made of {}, in this order (PATH)",
                                names_of(files.train));
   }
   return source;

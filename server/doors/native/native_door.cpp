@@ -58,10 +58,10 @@ Response no_object_response(const Hash& hash, NoObject why) {
         404, ErrorKind::denied,
         "object " + hash.hex() + ": no result in progress needs it");
   }
-  return error_response(404, ErrorKind::corrupt,
-                        "object " + hash.hex() +
-                            ": the server has lost it: its operator must "
-                            "bring it back");
+  return error_response(
+      404, ErrorKind::corrupt,
+      "object " + hash.hex() +
+          ": the server has lost it: its operator must restore it");
 }
 
 Response banned_response(const Host& host) {

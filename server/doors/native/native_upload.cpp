@@ -84,8 +84,8 @@ class UpdateSink final : public BodySink {
     if (!payload_.is_whole()) {
       responder.send(offset_response(
           400, payload_.offset(),
-          fmt::format("upload for result {}: {} of {} bytes came: go on from "
-                      "there",
+          fmt::format("upload for result {}: {} of {} bytes arrived: continue "
+                      "from there",
                       result_, payload_.offset(), payload_.size())));
       return;
     }

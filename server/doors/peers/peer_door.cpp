@@ -61,18 +61,16 @@ std::optional<std::pair<std::uint64_t, Hash>> published_by(
 }
 
 Response no_run_response(const std::string& name) {
-  return error_response(
-      404, ErrorKind::denied,
-      fmt::format("run {}: there is none of this name", name));
+  return error_response(404, ErrorKind::denied,
+                        fmt::format("there is no run {}", name));
 }
 
 // Without a word about whether the entry was never there.
 Response no_model_response(const std::string& run, std::uint64_t entry) {
-  return error_response(
-      404, ErrorKind::denied,
-      fmt::format("run {}: no model of ledger entry {} is here: ask for a new "
-                  "offer",
-                  run, entry));
+  return error_response(404, ErrorKind::denied,
+                        fmt::format("run {}: the model of ledger entry {} is "
+                                    "not here: ask for a new offer",
+                                    run, entry));
 }
 
 }  // namespace
@@ -108,11 +106,11 @@ void PeerDoor::expect_allowed(const PublicKey& peer) {
       allowed.begin(), allowed.end(),
       [&](const AllowedPeer& one) { return matches(one.fingerprint, id); });
   if (is_allowed) return;
-  throw Error(ErrorKind::denied,
-              fmt::format("project {0} may not take models from here: its "
-                          "operator has to ask ours for `quorate peers allow "
-                          "{0}`",
-                          fingerprint(id)));
+  throw Error(
+      ErrorKind::denied,
+      fmt::format("project {0} may not take models from here: its operator has "
+                  "to ask this one's to run `quorate peers allow {0}`",
+                  fingerprint(id)));
 }
 
 void PeerDoor::post_session(const Request& request, Responder responder) {

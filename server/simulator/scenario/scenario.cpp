@@ -120,9 +120,9 @@ json read_json(const std::string& text, const std::string& place) {
     return parse_json(text, kLimits, place);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: docs/simulator.md tells what a scenario has",
-                            error.what()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: docs/simulator.md explains scenarios", error.what()));
   }
 }
 
@@ -192,9 +192,10 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
     scenario.trace = fields.text("trace", "");
   }
   if (scenario.hosts.empty() && !scenario.trace) {
-    throw Error(ErrorKind::usage, fields.place_of("hosts") +
-                                      ": expected at least one kind of "
-                                      "hosts, as [{\"count\": 8}]");
+    throw Error(
+        ErrorKind::usage,
+        fields.place_of("hosts") +
+            ": expected at least one kind of hosts, such as [{\"count\": 8}]");
   }
   fields.expect_no_others();
   return scenario;

@@ -109,9 +109,10 @@ Seconds ScenarioFields::duration(const char* name, Seconds otherwise) {
                                              : -1;
   if (!(seconds >= 0) || !(seconds <= kMostSeconds)) {
     refuse(name,
-           fmt::format("a number of seconds, or a text as \"90 s\", \"15 min\""
-                       ", \"8 h\", \"1 d\", up to {} s",
-                       kMostSeconds));
+           fmt::format(
+               "a number of seconds, or a text such as \"90 s\", \"15 min\""
+               ", \"8 h\", \"1 d\", up to {} s",
+               kMostSeconds));
   }
   return Seconds(seconds);
 }
@@ -121,7 +122,7 @@ void ScenarioFields::expect_no_others() const {
     if (known_.contains(name)) continue;
     throw Error(
         ErrorKind::usage,
-        fmt::format("{}: unknown field \"{}\": known are {}", place_,
+        fmt::format("{}: unknown field \"{}\": the fields are {}", place_,
                     name.substr(0, kMostShown), fmt::join(known_, ", ")));
   }
 }

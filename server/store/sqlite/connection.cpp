@@ -32,7 +32,7 @@ Advice advice_for(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {ErrorKind::io,
-              "the file is damaged or is no database: restore it from a "
+              "the file is damaged or not a database: restore it from a "
               "backup, together with its -wal file"};
     case SQLITE_CANTOPEN:
     case SQLITE_READONLY:

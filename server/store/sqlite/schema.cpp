@@ -416,9 +416,9 @@ std::int64_t version_of(SqliteConnection& connection) {
   if (version < 0 || version > static_cast<std::int64_t>(kSteps.size())) {
     throw Error(
         ErrorKind::unsupported,
-        fmt::format("store {}: its schema is version {}, this program knows up "
-                    "to {}: use the newer program that changed it, or restore "
-                    "a backup from before",
+        fmt::format("store {}: its schema is version {}, but this program "
+                    "knows only up to {}: use the newer program that changed "
+                    "it, or restore a backup from before",
                     connection.path().string(), version, kSteps.size()));
   }
   return version;
@@ -429,10 +429,11 @@ std::int64_t version_of(SqliteConnection& connection) {
 void expect_newest(SqliteConnection& connection) {
   const std::int64_t version = version_of(connection);
   if (version == static_cast<std::int64_t>(kSteps.size())) return;
-  throw Error(ErrorKind::unsupported,
-              fmt::format("store {}: its schema is version {}, this program "
-                          "reads {}: start the server anew, which changes it",
-                          connection.path().string(), version, kSteps.size()));
+  throw Error(
+      ErrorKind::unsupported,
+      fmt::format("store {}: its schema is version {}, but this program reads "
+                  "{}: start the server once, which updates it",
+                  connection.path().string(), version, kSteps.size()));
 }
 
 void migrate(SqliteConnection& connection) {

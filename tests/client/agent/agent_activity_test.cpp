@@ -45,7 +45,8 @@ TEST_CASE_FIXTURE(Watched, "a project that is away is named, with what waits") {
     if (server.requests("/v1/results/1") > 1) server.set_reachable(false);
     return shows([](const Activity& now) { return now.is_away; });
   });
-  CHECK(seen.trouble.find(" cannot be reached since ") != std::string::npos);
+  CHECK(seen.trouble.find(" has been out of reach since ") !=
+        std::string::npos);
   CHECK(seen.trouble.find("(no route to host); 1 finished result is kept") !=
         std::string::npos);
   CHECK(seen.no_work.empty());

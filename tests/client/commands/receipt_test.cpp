@@ -43,7 +43,7 @@ TEST_CASE("a receipt is told in words") {
   }
   Receipt none = sample_receipt();
   none.runs.clear();
-  CHECK(receipt_text(none).find("no result of it is part of a model yet") !=
+  CHECK(receipt_text(none).find("none of its results is part of a model yet") !=
         std::string::npos);
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("a file is believed for a known project only") {
   CHECK(complaint("", {}).find("say --key FINGERPRINT") != std::string::npos);
   CHECK(complaint(print.substr(0, 8), {}).find("usage: --key") == 0);
   CHECK(complaint(fingerprint(sample_attached(2).id), {sample_attached()})
-            .find("corrupt: mine: it is of the project " + print) == 0);
+            .find("corrupt: mine: it belongs to project " + print) == 0);
 }
 
 TEST_CASE("a file is checked by its name, without a data folder") {

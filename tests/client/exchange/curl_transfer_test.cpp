@@ -193,7 +193,7 @@ TEST_CASE("a server is trusted by its authority or by its key, as was said") {
         "{}");
   CHECK(contains(
       outcome(url, TlsTrust::pinned, public_key_pin(other.certificate)),
-      "somebody may stand between"));
+      "somebody may be intercepting the connection"));
   CHECK(outcome(url, TlsTrust::unchecked) == "{}");
 }
 

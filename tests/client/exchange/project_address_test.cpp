@@ -48,7 +48,7 @@ TEST_CASE("a refusal says what is wrong, or what may be meant") {
       {"http://127.0.0.1:99999", "port 99999: expected 1 to 65535"},
       {"127.0.0.1:0", "port 0: expected 1 to 65535"},
       {"http://[::1]:x/", "port x: expected 1 to 65535"},
-      {"https://a b", "characters that no URL has"},
+      {"https://a b", "it has characters that a URL cannot have"},
   };
   for (const Row& row : table) {
     CAPTURE(row.text);

@@ -104,8 +104,8 @@ TEST_CASE("an address without TLS is told from one where nobody answers") {
   ProjectAddress address = parse_project_address("host:1");
   CHECK_THROWS_WITH_AS(
       fetch_project(address, only_at("http://host:1", bytes)),
-      doctest::Contains("it answers no TLS: if the project's address begins "
-                        "with http://, type http://host:1"),
+      doctest::Contains("it does not speak TLS: if the project's address "
+                        "begins with http://, type http://host:1"),
       Error);
   CHECK_THROWS_WITH_AS(fetch_project(address, only_at("http://other:1", bytes)),
                        doctest::Contains("timeout: check the address"), Error);
@@ -122,10 +122,10 @@ TEST_CASE("another project at a known address is not taken unasked") {
   ProjectAddress bare = parse_project_address("http://host:1");
   CHECK_THROWS_WITH_AS(
       expect_no_stranger({known}, other, bare),
-      doctest::Contains(
-          "this address was \"My project\" 57575757…, now \"Other\" 59595959… "
-          "answers: if that is intended: quorate-client attach "
-          "http://host:1#59595959595959595959595959595959"),
+      doctest::Contains("\"My project\" 57575757… used to answer at this "
+                        "address, now \"Other\" 59595959… does: if that is "
+                        "intended, type quorate-client attach "
+                        "http://host:1#59595959595959595959595959595959"),
       Error);
   expect_no_stranger({}, other, bare);
   expect_no_stranger({known}, known, bare);

@@ -42,12 +42,12 @@ TEST_CASE("where it is not clear, nothing is chosen, and all are listed") {
        "2 projects are attached; choose with --project FINGERPRINT: 11111111 "
        "One at https://a:1, 22222222 Two at http://b:2"},
       {kTwins, "https://a:1",
-       "2 projects are attached as \"https://a:1\"; choose with --project "
+       "2 projects are attached as \"https://a:1\"; choose one with --project "
        "FINGERPRINT: 11111111 One at https://a:1, 22222222 Two at "
        "https://a:1"},
-      {kTwo, "c:3", "\"c:3\" is no attached project; choose with"},
-      {kTwo, "1111111", "is no attached project"},  // too short
-      {kTwo, "http://b:2#11111111", "is no attached project"},
+      {kTwo, "c:3", "\"c:3\" is not an attached project; choose one with"},
+      {kTwo, "1111111", "is not an attached project"},  // too short
+      {kTwo, "http://b:2#11111111", "is not an attached project"},
   };
   for (const Row& row : table) {
     CAPTURE(row.name);
@@ -56,7 +56,7 @@ TEST_CASE("where it is not clear, nothing is chosen, and all are listed") {
         doctest::Contains(row.expected), Error);
   }
   CHECK_THROWS_WITH_AS(choose_project({}, "", "X"),
-                       doctest::Contains("none is attached"), Error);
+                       doctest::Contains("no project is attached"), Error);
 }
 
 }  // namespace

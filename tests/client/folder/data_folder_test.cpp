@@ -65,7 +65,7 @@ TEST_CASE("a folder that was mistyped is not made") {
   test::TemporaryFolder root;
   fs::path typo = root / "typo";
   CHECK_THROWS_WITH_AS(DataFolder::open(typo),
-                       doctest::Contains("there is none"), Error);
+                       doctest::Contains("does not exist"), Error);
   CHECK_FALSE(fs::exists(typo));
   CHECK(DataFolder::open(root.path()).root() == root.path());
 }

@@ -22,7 +22,7 @@ TEST_CASE("a duration is a number and a unit") {
         "2w", "30m1h", "1h2h", "1h30", "30d1s"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(parse_duration(text),
-                         doctest::Contains("expected one like"), Error);
+                         doctest::Contains("expected something like"), Error);
   }
 }
 

@@ -122,7 +122,7 @@ TEST_CASE("a hostile file is refused, naming key and place") {
       {"{\"hours\":7}", "preference hours: expected a text"},
       {"{\"hours\":\"7\"}", "preference hours: expected hours like"},
       {"{\"hours\":\"" + std::string(501, ' ') + "\"}", "at most 500 bytes"},
-      {"{\"colour\":1}", "preference \"colour\": there is no such one"},
+      {"{\"colour\":1}", "preference \"colour\" does not exist"},
       {"{\"cores\":[[[[[[1]]]]]]}", "nested deeper"},
       {std::string(70'000, ' '), "bytes of JSON"},
   };

@@ -46,7 +46,7 @@ TEST_CASE("what is said of it names the times") {
   contact.away_since = kNoon;
   contact.why = "no route";
   std::string begin =
-      "P cannot be reached since " + clock_text(kNoon) + " (no route)";
+      "P has been out of reach since " + clock_text(kNoon) + " (no route)";
   CHECK(away_text("P", contact, 2, Seconds(19.2)) ==
         begin + "; 2 finished results are kept; next try in 20 s");
   CHECK(away_text("P", contact, 1, Seconds(0)) ==

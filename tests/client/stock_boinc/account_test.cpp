@@ -122,8 +122,8 @@ TEST_CASE("a server without an authority's certificate is explained") {
   Untrusted server;
   CHECK_THROWS_WITH_AS(
       expect_boinc_door(server),
-      "self-signed: BOINC clients trust only certificates of an authority: ask "
-      "the project for an address with one",
+      "self-signed: BOINC clients trust only certificates that an authority "
+      "has signed: ask the project for an address that has one",
       Error);
 }
 

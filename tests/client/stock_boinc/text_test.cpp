@@ -117,11 +117,11 @@ TEST_CASE("what keeps a client from working") {
   state.projects[0].failures = 1;
   state.projects[0].next_contact = kTime;
   const std::string text = stock_status_text(state, "x");
-  CHECK(has(text, "  computing is suspended: somebody said so\n"));
-  CHECK(has(text, "  the network is suspended: somebody said so\n"));
+  CHECK(has(text, "  computing is suspended: somebody suspended it\n"));
+  CHECK(has(text, "  the network is suspended: somebody suspended it\n"));
   CHECK_FALSE(has(text, "GPUs"));  // as the rest
   CHECK(has(text, "  suspended by hand in the client\n"));
-  CHECK(has(text, "  takes no more tasks: somebody said so in the client\n"));
+  CHECK(has(text, "  takes no more tasks: somebody told the client so\n"));
   CHECK(
       has(text, "  after 1 failure in a row it contacts the project again at " +
                     clock_text(kTime * 1000) + "\n"));
@@ -178,7 +178,7 @@ TEST_CASE("the first contact with a project") {
   project.failures = 1;
   CHECK(first_contact(&project, 0).step == Step::failed);
   CHECK(first_contact(&project, 0).why ==
-        "it cannot be reached; the client's last words: message 7");
+        "it cannot be reached; the client's last message: message 7");
 }
 
 TEST_CASE("every state has a name and words of its own") {

@@ -184,7 +184,7 @@ def test_rotate(stage):
     expect(shown["private_key"] is None and not apps.key.exists(), f"{shown}")
     expect(apps.check_files(mine) == count, "files have gone")
     apps.refuses(["--key"], "app", "add", apps.other_worker())
-    apps.refuses(["another key"], "app", "add", "--key", kept,
+    apps.refuses(["not the project's code-sign key"], "app", "add", "--key", kept,
                  apps.other_worker())
     apps.ask("app", "add", "--key", mine, apps.other_worker())
     chain = [(apps.public_half(key)) for key in (old, kept, mine)]
@@ -207,12 +207,12 @@ def test_refusals(stage):
     script.write_text("#!/bin/sh\nexit 0\n" + "# a comment\n" * 99)
     library = stage.folder / "library.so"
     apps.refuses(["no code-sign key"], "key", "show")
-    apps.refuses(["none yet"], "key", "rotate")
+    apps.refuses(["no code-sign key yet"], "key", "rotate")
     apps.refuses([script, "expected an ELF file"], "app", "add", script)
     apps.refuses(["there is no such file"], "app", "add", library)
     apps.refuses(["windows_x86_64", "known"], "app", "add", "--platform",
                  "windows_x86_64", apps.worker)
-    apps.refuses(["another processor"], "app", "add", "--platform",
+    apps.refuses(["it is not built for"], "app", "add", "--platform",
                  "aarch64-unknown-linux-gnu", apps.worker)
     apps.refuses(["devices"], "app", "add", "--devices", "tpu", apps.worker)
     apps.refuses(["nothing is"], "app", "retire", 1)
@@ -221,7 +221,7 @@ def test_refusals(stage):
     apps.ask("app", "add", apps.worker)
     before = apps.manifest()
     shutil.copy(library_of(apps.linked), library)
-    apps.refuses(["it is a library"], "app", "add", library)
+    apps.refuses(["found a library"], "app", "add", library)
     apps.refuses(["already published as version 1"], "app", "add",
                  apps.worker)
     apps.refuses(["known are 1"], "app", "retire", 7)

@@ -110,7 +110,7 @@ def attach_and_detach(front, url):
     """The life of a client at a project with this address; returns the key of
     the account that was made."""
     expect_words(front.order("status"), "BOINC client 7.",
-                 "no project of Quorate's yet")
+                 "no Quorate project yet")
     said = front.ask("attach", url, "--name", "ada")
     expect(said["url"] == f"{url}/boinc/" and said["host"] > 0 and
            not said["was_attached"], f"attach: {said}")
@@ -147,7 +147,7 @@ def test_attach(stage):
         # Suspended by its own manager, which status tells.
         front.client.boinccmd("--set_run_mode", "never")
         wait_for("the suspension", lambda: front.ask("status")
-                 ["cpu_suspended"] == "somebody said so", 10, 0.2)
+                 ["cpu_suspended"] == "somebody suspended it", 10, 0.2)
         expect_words(front.order("status"), "computing is suspended")
     front.client.stop()
     return "a stock client is attached, told of and detached"
@@ -163,7 +163,7 @@ def test_refusals(stage):
         client.password_file.unlink()
         front.fails(["no such file"], "attach", stub.url)
         client.configure()
-        front.fails(["no door for BOINC clients"], "attach",
+        front.fails(["does not admit BOINC clients"], "attach",
                     f"{stub.url}/elsewhere", "--key", KEY)
         front.fails(["Unknown account key", "boinc detach"], "attach",
                     stub.url, "--key", "f" * 32)

@@ -283,7 +283,7 @@ def test_full_disk_of_server(stage):
     code = wait_for("the server's end", lambda: server.child.poll(), 60)
     expect(code == 1, f"server on a full disk: exit code {code}")
     expect_words(server.last_line(), "the store failed", "quorate.log",
-                 "free or mend the disk and start again")
+                 "free some space or repair the disk")
     disk.free()
     server.start()
     kept = finish(stage, project, server, volunteers, 6)

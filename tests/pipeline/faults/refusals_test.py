@@ -75,7 +75,7 @@ def refuse_places(scene):
     scene.operator([scene.project.folder, "already"], "init",
                    scene.project.folder)
     scene.operator(['"second"', "none"], "train", "show", "second")
-    scene.client(["there is none", "quorate-client attach"], "run")
+    scene.client(["does not exist", "quorate-client attach"], "run")
 
 
 def refuse_settings(scene):
@@ -226,7 +226,7 @@ def refuse_new_projects(scene):
     """Places and names that no project can have."""
     stage = scene.stage
     for words, *arguments in (
-            (["this is a file"], scene.project.folder / "quorate.toml"),
+            (["it is a file"], scene.project.folder / "quorate.toml"),
             (["/proc/nope", "make folder"], "/proc/nope"),
             ([scene.project.folder, "is a project"],
              scene.project.folder / "inner"),

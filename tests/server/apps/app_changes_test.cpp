@@ -96,12 +96,12 @@ TEST_CASE("only the code-sign key signs") {
                     with_version(manifest, test::second_key(),
                                  test::new_version(2));
                   }),
-                  "another key"));
+                  "not the project's code-sign key"));
   CHECK(test::has(misuse_of([&] {
                     with_next_key(manifest, test::second_key(),
                                   test::first_key());
                   }),
-                  "another key"));
+                  "not the project's code-sign key"));
 }
 
 TEST_CASE("a new key signs every file anew, and the old one signs it") {
@@ -125,12 +125,12 @@ TEST_CASE("a new key signs every file anew, and the old one signs it") {
   CHECK(test::has(misuse_of([&] {
                     with_next_key(after, test::second_key(), test::first_key());
                   }),
-                  "in use before"));
+                  "has been used before"));
   CHECK(test::has(misuse_of([&] {
                     with_next_key(after, test::second_key(),
                                   test::second_key());
                   }),
-                  "in use before"));
+                  "has been used before"));
 }
 
 TEST_CASE("what the code-sign key did not sign is found") {
@@ -145,10 +145,10 @@ TEST_CASE("what the code-sign key did not sign is found") {
   CHECK(test::has(refusal_of(changed), "the file: file \""));
   changed = test::sample_manifest();
   changed.files.begin()->second.signature.bytes[3] ^= 1;
-  CHECK(test::has(refusal_of(changed), "not the code-sign key's"));
+  CHECK(test::has(refusal_of(changed), "the code-sign key did not sign it"));
   changed = test::sample_manifest();
   changed.code_sign_key = test::first_key().public_key();
-  CHECK(test::has(refusal_of(changed), "not the code-sign key's"));
+  CHECK(test::has(refusal_of(changed), "the code-sign key did not sign it"));
   changed = test::sample_manifest();
   changed.former_keys[0].successor.bytes[3] ^= 1;
   CHECK(test::has(refusal_of(changed), "former key 0: it did not sign"));

@@ -167,7 +167,7 @@ TEST_CASE("the key may be kept elsewhere") {
   {
     AppPublisher publisher(project.folder, "test");
     CHECK(test::has(misuse_of([&] { publisher.load_key(mine); }),
-                    "there is none yet"));
+                    "no code-sign key yet"));
     publisher.add(publisher.load_or_make_key(mine), test::new_version(1));
     CHECK_FALSE(fs::exists(project.folder.boinc_key()));
     CHECK(test::has(

@@ -92,7 +92,7 @@ TEST_CASE("an ELF file that leads elsewhere is refused") {
   CHECK(test::has(
       refusal_with<std::uint64_t>(
           kDynamic + sizeof(Elf64_Phdr) + sizeof(std::uint64_t), 1ULL << 40),
-      "names what it has not"));
+      "refers to something that it does not contain"));
 }
 
 TEST_CASE("a name without an end is refused") {

@@ -101,7 +101,7 @@ TEST_CASE("libraries of a foreign program are named by hand") {
                        {EM_AARCH64, false, "libmine.so.1", {"libother.so.2"}});
   CHECK(test::has(foreign.refusal({foreign.library}), "needs libother.so.2"));
   ForeignProgram::save(foreign.library, {EM_AARCH64, false, "../x", {}});
-  CHECK(test::has(foreign.refusal({foreign.library}), "no name for a file"));
+  CHECK(test::has(foreign.refusal({foreign.library}), "not a valid file name"));
 }
 
 TEST_CASE("what is no program for the platform is refused") {
@@ -112,9 +112,9 @@ TEST_CASE("what is no program for the platform is refused") {
     });
   };
   CHECK(test::has(refusal_of(foreign.program, "x86_64-pc-linux-gnu"),
-                  "made for another processor than x86_64-pc-linux-gnu"));
+                  "not built for x86_64-pc-linux-gnu"));
   CHECK(test::has(refusal_of(foreign.library, kForeign),
-                  "it is a library, expected a program"));
+                  "expected a program, found a library"));
   CHECK(test::has(refusal_of(foreign.program, "windows_x86_64"),
                   "known: x86_64-pc-linux-gnu, "));
   CHECK(test::has(refusal_of(foreign.folder / "none", kForeign),

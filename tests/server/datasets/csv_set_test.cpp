@@ -122,7 +122,7 @@ TEST_CASE("values that are all dark are stretched, and it is said") {
   CHECK_FALSE(contains(source.guess, "became"));
   said.max_value = 15;
   CHECK(contains(refusal(ErrorKind::usage, "0,8\n1,16\n", said),
-                 "--max-value 15: there are values up to 16"));
+                 "--max-value 15: some values are as large as 16"));
 }
 
 TEST_CASE("every value from 0 to white has its own place, 0 and white theirs") {
@@ -204,7 +204,7 @@ TEST_CASE("files of one set have one shape") {
                           [&] {
                             (void)read_csv_set({{train}, {test}}, {}, {});
                           }),
-                 "samples of 2 x 2 x 1, those before have 1 x 2 x 1"));
+                 "samples of 2 x 2 x 1, but the earlier ones have 1 x 2 x 1"));
 }
 
 TEST_CASE("shapes are height x width x channels") {
@@ -224,7 +224,7 @@ TEST_CASE("--label and --shape are for CSV") {
   SourceSpec spec = golden_spec("cifar");
   spec.label_column = "last";
   CHECK(contains(error_of(ErrorKind::usage, [&] { (void)open_source(spec); }),
-                 "--max-value are for CSV, these files are cifar"));
+                 "--max-value are for CSV, but these files are cifar"));
 }
 
 TEST_CASE("the optical digits are read as their publishers wrote them") {

@@ -58,7 +58,7 @@ TEST_CASE("what is no CSV is refused with its line and column") {
   const Case cases[] = {
       {"a,b\"c\n", "line 1, column 2: a quote within"},
       {"a\nb,\"c\"d\n", "line 2, column 2: text after the closing quote"},
-      {"a\n\n\"b", "line 3, column 1: the quoted field has no end"},
+      {"a\n\n\"b", "line 3, column 1: the quoted field is not closed"},
       {"a\rb\n", "line 1, column 1: a carriage return without line feed"},
       {"\"x\ny\"\n\"a\"\r,b", "line 3, column 1: a carriage return"},
       {"a\r", "line 1, column 1: a carriage return"},

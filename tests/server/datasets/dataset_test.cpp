@@ -124,7 +124,7 @@ TEST_CASE("the share that is held out can be said") {
     CHECK(contains(refuse(source_of(100, 0), percent), "expected 1 to 90"));
   }
   CHECK(contains(refuse(source_of(100, 7), 10),
-                 "a test part of its own, of 7 samples"));
+                 "the data already have a test part, of 7 samples"));
 }
 
 TEST_CASE("class counts are those of the training shards") {

@@ -183,7 +183,7 @@ TEST_CASE("parts that do not belong together are refused") {
   write_file(folder / "t10k-labels-idx1-ubyte", idx_labels({0}));
   text = error_of(ErrorKind::corrupt,
                   [&] { (void)open_source(from(folder.path())); });
-  CHECK(contains(text, "2 x 3 x 1, those before have 2 x 2 x 1"));
+  CHECK(contains(text, "2 x 3 x 1, but the earlier ones have 2 x 2 x 1"));
 }
 
 TEST_CASE("Fashion-MNIST is found in its folder") {

@@ -115,7 +115,7 @@ TEST_CASE("text beside unknown files is no data set by accident") {
       write_file(folder / "LICENSE.txt", as_bytes("do as you like"));
   SourceSpec spec{{folder.path().string()}};
   CHECK(contains(error_of(ErrorKind::usage, [&] { (void)open_source(spec); }),
-                 "LICENSE.txt may only describe files of other kinds"));
+                 "LICENSE.txt may just be a description of the data"));
   spec.format = "text";
   CHECK(open_source(spec).train.text.size() == 14);
   CHECK(open_source({{text.string()}}).train.text.size() == 14);
@@ -128,7 +128,7 @@ TEST_CASE("options of CSV are refused, and a test part alone") {
                  "no training samples; looked for text"));
   spec.label_column = "1";
   CHECK(contains(error_of(ErrorKind::usage, [&] { (void)open_source(spec); }),
-                 "are for CSV, these files are text"));
+                 "are for CSV, but these files are text"));
 }
 
 TEST_CASE("text grows no further than a data set may") {

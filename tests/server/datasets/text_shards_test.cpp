@@ -118,7 +118,7 @@ TEST_CASE("without a test part the end of the text is held out") {
   CHECK(project.text(manifest.test, manifest) == "3456789");
   CHECK(contains(refusal(source_of("0123456789"), 91), "expected 1 to 90"));
   CHECK(contains(refusal(source_of("0123456789", "abc"), 10),
-                 "a test part of its own, of 3 tokens"));
+                 "the data already have a test part, of 3 tokens"));
 }
 
 TEST_CASE("no character is cut") {
@@ -139,9 +139,10 @@ TEST_CASE("the usual split of a text is at nine tenths, rounded down") {
 }
 
 TEST_CASE("a text too short to learn from is refused") {
-  CHECK(contains(refusal(source_of("ab")), "training part of 1 bytes of text"));
-  CHECK(contains(refusal(source_of("\U0001f9ee")), "of 0 bytes"));
-  CHECK(contains(refusal(source_of("a", "abc")), "of 1 bytes"));
+  CHECK(contains(refusal(source_of("ab")),
+                 "the training part has 1 bytes of text"));
+  CHECK(contains(refusal(source_of("\U0001f9ee")), "has 0 bytes"));
+  CHECK(contains(refusal(source_of("a", "abc")), "has 1 bytes"));
 }
 
 TEST_CASE("the seed of the shuffle changes nothing") {

@@ -105,7 +105,8 @@ TEST_CASE("who speaks TLS where there is none is told at once") {
   client.send(std::string("\x16\x03\x01\x02\x00\x01\x00\x01", 8));
   RawResponse response = client.receive();
   CHECK(response.status == 400);
-  CHECK(response.body.find("expected HTTP without TLS") != std::string::npos);
+  CHECK(response.body.find("expected plain HTTP, not TLS") !=
+        std::string::npos);
   CHECK(client.receive_all().empty());
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("a result cannot be kept for ever by heartbeats") {
   }
   CHECK(held <= 2 * lease);
   CHECK(project.result(kept.result).outcome == ResultOutcome::no_reply);
-  CHECK(project.result(kept.result).reason.find("longer than others") !=
+  CHECK(project.result(kept.result).reason.find("longer than other hosts") !=
         std::string::npos);
 }
 

@@ -142,14 +142,14 @@ TEST_CASE("settings are kept unless others are given") {
 TEST_CASE("a change that cannot work is refused, and changes nothing") {
   ProjectFixture project(options_with("vc-asgd"));
   CHECK(refusal(project, json::object()) ==
-        "train change: nothing to change: say what, for example --rule "
+        "train change: say what to change, for example --rule "
         "diloco; see `quorate train change --help`");
   CHECK(refusal(project, {{"rule", "magic"}}).find("unknown; choose one of") !=
         std::string::npos);
   CHECK(refusal(project, {{"alpha", 1}}).find("setting \"alpha\" is 1") !=
         std::string::npos);
   CHECK(refusal(project, {{"rule", "sync"}, {"local_steps", 3}})
-            .find("has units of 1 step") != std::string::npos);
+            .find("have 1 step") != std::string::npos);
   CHECK(refusal(project, {{"rule", "easgd"}})
             .find("is for SGD without momentum") != std::string::npos);
   CHECK(refusal(project, {{"lr", "fast"}}).find("--lr: expected a number") !=

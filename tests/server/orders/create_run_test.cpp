@@ -95,8 +95,8 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
   };
   for (const Row& row : {
            Row{{{"run", "No Name"}}, "No Name"},
-           Row{{{"dataset", "none"}}, "there is none"},
-           Row{{{"dataset", "../tiny"}}, "there is none"},
+           Row{{{"dataset", "none"}}, "there is no data set"},
+           Row{{{"dataset", "../tiny"}}, "there is no data set"},
            Row{{{"model", "cnn"}}, "cnn"},
            Row{{{"model", "lenet"}}, "images of 4 x 4 x 1 are too small"},
            Row{{{"batch", 0}}, "--batch"},
@@ -108,7 +108,8 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"batch", 9}, {"micro_batch", 4}, {"model", kOneValue}},
                "--batch 9, --micro-batch 4: layer 1: a batch norm of one"},
            Row{{{"codec", "int9"}},
-               "--codec: unknown codec \"int9\": known are fp32, int8, int4, "
+               "--codec: unknown codec \"int9\": choose one of fp32, int8, "
+               "int4, "
                "int2, ternary, sign"},
            Row{{{"epochs", "many"}}, "--epochs"},
            Row{{{"epochs", 1.5}}, "--epochs"},
@@ -246,10 +247,10 @@ TEST_CASE("by hand, what does not exist is an error") {
   AdminService admin(*project);
   admin.call("train-create", {{"run", "one"}, {"dataset", "tiny"}});
   CHECK(refusal(admin, "validate", {{"workunit", 999999}})
-            .find("workunit 999999: there is none: known are no open ones") !=
+            .find("there is no workunit 999999: known are no open ones") !=
         std::string::npos);
   CHECK(refusal(admin, "assimilate", {{"run", "nope"}})
-            .find("run \"nope\": there is none: known are one") !=
+            .find("there is no run \"nope\": known are one") !=
         std::string::npos);
   CHECK(admin.call("validate", json::object())["looked_at"] == 0);
   CHECK(admin.call("assimilate", {{"run", "one"}}).size() == 1);

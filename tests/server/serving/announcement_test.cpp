@@ -36,7 +36,7 @@ TEST_CASE("an address of every interface is not handed out") {
   CHECK(says(served, "attach https://HOST:8470#abcd\n"));
   CHECK_FALSE(says(served, "attach https://0.0.0.0"));
   CHECK(says(served,
-             "set \"url\" in quorate.toml: 0.0.0.0 is no address that "
+             "set \"url\" in quorate.toml: 0.0.0.0 is not an address that "
              "volunteers can reach"));
   CHECK(announcement_json(served)["attach"].is_null());
   CHECK(says(served_on("127.0.0.1"), "attach https://127.0.0.1:8470#abcd\n"));
@@ -46,13 +46,13 @@ TEST_CASE("what does not run is said") {
   ServedProject served = served_on("127.0.0.1");
   CHECK_FALSE(says(served, "evaluated"));
   served.settings.house_workers = 0;
-  CHECK(says(served,
-             "no house worker: nothing is evaluated, so nothing can be "
-             "exported"));
+  CHECK(says(
+      served,
+      "no house worker: no version is evaluated, so none can be exported"));
   served.settings.house_workers = 1;
   served.roles = parse_roles("scheduler");
   CHECK(says(served, "off: validator, assimilator, evaluator."));
-  CHECK(says(served, "nothing can be exported"));
+  CHECK(says(served, "none can be exported"));
 }
 
 }  // namespace quorate

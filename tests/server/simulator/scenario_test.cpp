@@ -92,19 +92,19 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
 
 TEST_CASE("a fault in a scenario is told with its place and what is expected") {
   CHECK(refusal_of("{").starts_with("s.json: "));
-  CHECK(
-      refusal_of("{").ends_with("docs/simulator.md tells what a scenario has"));
+  CHECK(refusal_of("{").ends_with("docs/simulator.md explains scenarios"));
   CHECK(refusal_of("{\"run\": " + std::string(100, '[') + "}") != "");
   CHECK(refusal_of("[]") == "s.json: expected an object {...}");
   CHECK(refusal_of("{}") ==
         "s.json: run: expected an object with the flags of `train create`: "
         "{\"dataset\": \"glyphs\", \"rule\": \"diloco\"}");
   CHECK(refusal_of(R"({"run": {}})") ==
-        "s.json: hosts: expected at least one kind of hosts, as [{\"count\": "
+        "s.json: hosts: expected at least one kind of hosts, such as "
+        "[{\"count\": "
         "8}]");
   CHECK(refusal_of(with(R"(, "sed": 1)"))
-            .starts_with(
-                "s.json: unknown field \"sed\": known are gradients, hosts,"));
+            .starts_with("s.json: unknown field \"sed\": the fields are "
+                         "gradients, hosts,"));
   CHECK(refusal_of(with(R"(, "seed": -1)")) ==
         "s.json: seed: expected a whole number from 0 to 9007199254740992, "
         "found -1");
@@ -112,7 +112,7 @@ TEST_CASE("a fault in a scenario is told with its place and what is expected") {
         "s.json: gradients: expected real or none, found \"some\"");
   CHECK(refusal_of(with(R"(, "stop": {"after": "3 weeks"})"))
             .starts_with("s.json: stop: after: expected a number of seconds, "
-                         "or a text as"));
+                         "or a text such as"));
   CHECK(refusal_of(with(R"(, "stop": {"after": -1})")) != "");
   CHECK(refusal_of(with(R"(, "tick": 0)")) ==
         "s.json: tick: expected 1 ms or more, found 0");
@@ -129,7 +129,8 @@ TEST_CASE("a fault in a scenario is told with its place and what is expected") {
         "s.json: hosts[0]: gflops: expected a number, or a median, found "
         "{\"sigma\":1}");
   CHECK(refusal_of(with_hosts(R"("gflops": {"median": 1, "mean": 1})")) ==
-        "s.json: hosts[0]: gflops: unknown field \"mean\": known are median, "
+        "s.json: hosts[0]: gflops: unknown field \"mean\": the fields are "
+        "median, "
         "sigma");
   CHECK(refusal_of(with_hosts(R"("on": "1 h")")) ==
         "s.json: hosts[0]: on, off: give both, or neither for hosts that are "

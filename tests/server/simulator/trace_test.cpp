@@ -45,7 +45,7 @@ TEST_CASE("what is no course of events is refused with place and line") {
               .starts_with("a.csv: line 3: expected seconds"));
   }
   CHECK(refusal_of(kHead + "2,ask,a,0\n1,ask,a,1\n") ==
-        "a.csv: line 3: expected a time not before that of the line above");
+        "a.csv: line 3: expected a time no earlier than on the line above");
 }
 
 }  // namespace

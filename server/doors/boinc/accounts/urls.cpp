@@ -14,7 +14,7 @@ std::string master_url(const ServerSettings& settings, const Request& request,
     if (!is_public_url(base)) {
       throw Error(ErrorKind::usage,
                   "this server does not know its own address: its operator "
-                  "must set `url`, or the request name it (Host)");
+                  "must set `url`, or the request must name it (Host)");
     }
   }
   while (base.ends_with('/')) base.pop_back();

@@ -70,7 +70,7 @@ using State = std::variant<Head, Answered, HeaderFile, UpdateFile>;
 
 UploadReply store(Uploads& uploads, const HeaderFile& file) {
   if (md5(file.bytes) != file.upload.md5) {
-    return never(file.upload.name + ": not the bytes that its MD5 is of");
+    return never(file.upload.name + ": the bytes do not have this MD5");
   }
   uploads.keep_header(file.result, file.bytes);
   return {};
@@ -78,7 +78,7 @@ UploadReply store(Uploads& uploads, const HeaderFile& file) {
 
 UploadReply store(Uploads& uploads, UpdateFile& file) {
   if (uploads.keep_durably(std::move(file.payload), file.upload.md5)) return {};
-  std::string why = file.upload.name + ": not the bytes that its MD5 is of";
+  std::string why = file.upload.name + ": the bytes do not have this MD5";
   return file.upload.offset == 0 ? never(why) : later(why + ": send it anew");
 }
 
@@ -134,7 +134,7 @@ class UploadRoute::Sink final : public BodySink {
 
   UploadReply size_of(const FileSizeQuestion& question) {
     std::optional<Output> output = output_of(route_.key_, question.name);
-    if (!output) return never(question.name + ": no file of this project");
+    if (!output) return never(question.name + ": not a file of this project");
     std::optional<OpenResult> open = route_.open_results_.find(output->result);
     if (!open) return not_open(question.name, output->result);
     if (output->kind == OutputKind::header) {
@@ -151,7 +151,7 @@ class UploadRoute::Sink final : public BodySink {
   State begin(const FileUpload& upload) {
     std::optional<Output> output = output_of(route_.key_, upload.name);
     if (!output) {
-      return Answered{never(upload.name + ": no file of this project")};
+      return Answered{never(upload.name + ": not a file of this project")};
     }
     if (!is_permitted(route_.key_, upload.name, upload.max_nbytes,
                       upload.permission)) {
@@ -169,17 +169,17 @@ class UploadRoute::Sink final : public BodySink {
     if (!route_.open_results_.is_closed(result)) {
       return later(on_hold(result).what());
     }
-    return never(name + ": its task is over or unknown");
+    return never(name + ": its task has ended or is unknown");
   }
 
   static State begin_header(const FileUpload& upload, ResultId result) {
     if (upload.nbytes > protocol::kMaxSignedHeader) {
-      return Answered{never(fmt::format("{}: {} bytes, a header has at most {}",
-                                        upload.name, upload.nbytes,
-                                        protocol::kMaxSignedHeader))};
+      return Answered{never(
+          fmt::format("{}: {} bytes, but a header has at most {}", upload.name,
+                      upload.nbytes, protocol::kMaxSignedHeader))};
     }
     if (upload.offset != 0) {
-      return Answered{later(upload.name + ": it has to come in one piece")};
+      return Answered{later(upload.name + ": it must be sent in one piece")};
     }
     return HeaderFile{upload, result, {}};
   }
@@ -205,7 +205,7 @@ class UploadRoute::Sink final : public BodySink {
       return drop(*answered, bytes);
     }
     if (bytes.size() > missing_bytes()) {
-      return answer(never("more bytes than the head says"));
+      return answer(never("more bytes than the head announces"));
     }
     if (auto* header = std::get_if<HeaderFile>(&state_)) {
       header->bytes.insert(header->bytes.end(), bytes.begin(), bytes.end());

@@ -84,8 +84,9 @@ void ReportIntake::adopt_key(Host& host, ResultId id,
 void ReportIntake::lose_trust(Host& host) {
   const bool was_trusted = host.mark == HostMark::trusted;
   if (was_trusted || state_.trust.validated(host.id) > 0) {
-    state_.record("host_key_changed", 0, host.id,
-                  "it signs with another key: its trust begins anew");
+    state_.record(
+        "host_key_changed", 0, host.id,
+        "it signs with another key: it must earn trust from the start");
   }
   if (was_trusted) host.mark = HostMark::none;
   state_.hosts.changed(host.id);

@@ -64,10 +64,11 @@ bool settle_key(Rpc& rpc) {
   if (*theirs == *ours) return true;
   std::optional<Successor> next = rpc.versions->successor_of(*theirs);
   if (!next) {
-    refuse(rpc,
-           "The project signs its programs with another key than this client "
-           "has, and nobody vouches for the change. If the project tells you "
-           "that this is right, remove it and add it again.");
+    refuse(
+        rpc,
+        "The project signs its programs with a key that this client does not "
+        "know, and the old key did not sign the new one. If the project's "
+        "people say that this is right, remove the project and add it again.");
     return false;
   }
   rpc.reply.code_sign_key = next->key;
@@ -231,7 +232,8 @@ void SchedulerRoute::describe(Rpc& rpc, const Host& host) const {
       HostCredit{host.credit, recent_credit(host.recent, now)};
   std::string page = rpc.master.substr(
       0, rpc.master.size() - std::string_view(kMasterPath).size() + 1);
-  rpc.reply.gui_urls = {{"Project page", "What the project does now", page}};
+  rpc.reply.gui_urls = {
+      {"Project page", "What the project is doing now", page}};
 }
 
 bool SchedulerRoute::may_work(Rpc& rpc, const Host& host) const {

@@ -451,7 +451,7 @@ TEST_CASE("a client that trusts an unknown key gets no work") {
   Client client(scene, scene.account("Ann"));
   client.request.code_sign_key = RsaPrivateKey::generate().public_key();
   std::string reply = client.ask();
-  CHECK(has(reply, "another key"));
+  CHECK(has(reply, "a key that this client does not know"));
   CHECK(sent_results(reply).empty());
   CHECK_FALSE(has(reply, "<code_sign_key>"));
 }

@@ -308,7 +308,7 @@ TEST_CASE("a guessed name tells nothing of what there is") {
         Reply reply = door.post(body);
         CHECK(reply.status == -1);
         CHECK(reply.file_size.empty());
-        CHECK(reply.message == name + ": no file of this project");
+        CHECK(reply.message == name + ": not a file of this project");
       }
     }
   }
@@ -319,7 +319,7 @@ TEST_CASE("a result that is over or unknown takes nothing") {
   const std::string other = output_name(kKey, {6, OutputKind::update});
   Reply unknown = door.post(File(other, "bytes").request());
   CHECK(unknown.status == -1);
-  CHECK(unknown.message == other + ": its task is over or unknown");
+  CHECK(unknown.message == other + ": its task has ended or is unknown");
   CHECK(door.post(question(other)).status == -1);
   door.open_results.remove(5);
   for (const File& file : {update(), header()}) {

@@ -133,9 +133,8 @@ TEST_CASE("a run that is not there, and one without a session, say so") {
                {{"project", fingerprint(project_id_of(key.public_key()))}});
   PeerQuestion question = question_to(served, key, place / "peers");
   question.peer.peer_run = "none";
-  CHECK_THROWS_WITH_AS(
-      ask_peer(question, make_curl_transfer, objects, {}),
-      doctest::Contains("run none: there is none of this name"), Error);
+  CHECK_THROWS_WITH_AS(ask_peer(question, make_curl_transfer, objects, {}),
+                       doctest::Contains("there is no run none"), Error);
   for (const char* path :
        {"/v1/runs/theirs/model", "/v1/runs/theirs/models/0"}) {
     const auto reply =
