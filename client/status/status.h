@@ -1,4 +1,9 @@
 // What `quorate-client status` shows; its words are in status_text.h.
+//
+// The room client/status reads the files of the data folder and puts them into
+// words, for the terminal, the page and the agent's own log. It owns nothing,
+// may run beside an agent, and may include client/units and what stands before
+// it.
 #pragma once
 
 #include <optional>

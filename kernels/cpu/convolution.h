@@ -122,6 +122,7 @@ class Convolver {
   const DepthwiseKernels& depthwise_;
   const ElementwiseKernels& elementwise_;
   const std::vector<AlignedFloats>& scratch_;
+  // By the number of the thread in the pool.
   std::vector<PerThread> threads_;
   HostBuffer weights_;  // in panels
   HostBuffer partials_;
@@ -134,6 +135,7 @@ class Convolver {
     std::size_t per_image = 0;
     std::size_t first_tap = 0;  // in taps_
   };
+  // Filled by place_windows() for one sweep; read by all tasks.
   std::vector<Class> classes_;
   std::vector<WindowRange> row_ranges_;
   std::vector<WindowRange> col_ranges_;

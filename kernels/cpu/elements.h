@@ -23,6 +23,7 @@ class Elements {
   Elements(Tasks& tasks, const ElementwiseKernels& kernels)
       : tasks_(tasks), kernels_(kernels) {}
 
+  // Bytes to numbers in [0, 1]: upload_pixels.
   void pixels(View to, std::span<const std::uint8_t> from);
   void map(Function f, ConstView x, View y);
   void map_gradient(Function f, ConstView x, ConstView dy, View dx);

@@ -52,6 +52,7 @@ class Normalizer {
 
   // mean and variance, of each group of one image. for_pieces calls its
   // argument with (first pixel, pixels) of pieces of whole segments.
+  // What passes of one image share: see normalizer.cpp.
   template <class Pieces>
   void find_statistics(const Image& image, const Pieces& for_pieces,
                        const float* x, float* mean, float* variance);

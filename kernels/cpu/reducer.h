@@ -58,6 +58,8 @@ class Reducer {
   const ReductionKernels& reduction_;
   HostBuffer partials_;
   ThreadBuffers sums_;  // (segments,channels), of the rows of an id
+  // Of sort_positions(): the rows of id i are positions_[first_[i]] to
+  // positions_[first_[i + 1]].
   std::vector<std::uint32_t> positions_;
   std::vector<std::size_t> first_;
 };

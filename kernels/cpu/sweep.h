@@ -19,6 +19,7 @@ namespace quorate {
 // Rows or columns of a sweep. Window t begins at pixel t * step of the padded
 // line and belongs to pixel to + t * to_step of the result; its tap j is tap
 // first_tap + j * tap_step of the kernel.
+// Pure description; the same for a height and for a width.
 struct Axis {
   std::size_t from = 0;       // pixels of the image
   bool mirrored = false;      // the padded line begins with its last
@@ -42,6 +43,7 @@ struct Axis {
 };
 
 // Output pixels that see the input through a kernel.
+// in, out, kernel: sizes along the axis. All of them at least 1.
 Axis forward_axis(std::size_t in, std::size_t out, std::size_t kernel,
                   std::size_t stride, std::size_t padding);
 // Those input pixels i with (i + padding) % stride == residue, and the output
@@ -53,6 +55,7 @@ Axis gradient_axis(std::size_t in, std::size_t out, std::size_t kernel,
 
 // A pass over the windows of one sweep: which elements take part, and which are
 // made.
+// Borrowed pointers; filled by Convolver, read by its tasks.
 struct Sweep {
   Axis rows{};
   Axis cols{};

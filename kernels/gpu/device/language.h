@@ -42,6 +42,7 @@ typedef unsigned char q_byte;
 
 #endif
 
+// The same for every kernel, so that the host never has to choose.
 #define Q_GROUP_ITEMS 256u
 
 // Before a loop over arrays of an item, which are then registers. On a CPU they
@@ -60,6 +61,7 @@ typedef unsigned char q_byte;
 #define Q_KERNEL(name) Q_KERNEL_OF(name, 4)
 
 // Counts and offsets of elements.
+// Indices of arrays have 64 bits, as an array may have 2^31 rows.
 typedef q_long q_size;
 
 // An array among a kernel's parameters, which begins `x##_first` elements into
