@@ -6,6 +6,9 @@
 //
 // Each returns the sizes under names, so that no kernel indexes a Shape. Cost:
 // some comparisons, and one pass over the ids or targets where there are any.
+//
+// Rejected: an exception. Nobody could handle it: the same model would fail in
+// the same way again.
 #pragma once
 
 #include <cstdint>

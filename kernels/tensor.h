@@ -4,6 +4,9 @@
 //
 // Layers and the trainer hold Tensors and pass Views. A view is three words and
 // is copied freely; it does not keep its memory alive.
+//
+// Rejected: strides and transposed views. Every kernel would have to handle all
+// layouts; the few operations that need a transposed matrix take a flag.
 #pragma once
 
 #include <array>

@@ -52,6 +52,7 @@ class ObjectCache {
   fs::path folder_;
 };
 
+// What the decision below has to know of a shard.
 struct CachedShard {
   Hash hash;
   std::uint64_t size = 0;

@@ -16,6 +16,7 @@
 
 namespace quorate::client {
 
+// One for each attached project, whether its agent runs or not.
 struct ProjectStatus {
   Project project;
   Counters counters;

@@ -32,6 +32,7 @@ class Elements {
   void add_bias(View x, ConstView bias);
   void scale(ConstView x, float factor, View y);
   void move_towards(ConstView x, float factor, float rate, View y);
+  // Pieces begin at multiples of four elements, as random words come in fours.
   void dropout(ConstView x, const Dropout& how, View y);
   void sgd(View w, ConstView g, View v, const SgdStep& step);
   void adamw(View w, ConstView g, View m, View v, const AdamWStep& step);

@@ -58,6 +58,7 @@ class Normalizer {
                        const float* x, float* mean, float* variance);
   // dx of `whole`, the image; leaves its dbeta in image.sums and its dgamma in
   // image.products.
+  // gamma and beta are the same for all images; `from.x` is not read here.
   template <class Pieces>
   void image_gradient(const Image& image, const Pieces& for_pieces,
                       const Normalization& how, const Arrays& from,

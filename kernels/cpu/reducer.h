@@ -49,6 +49,7 @@ class Reducer {
   // Sorts positions by id: those of id i become positions_of(i), in order.
   // Returns how many positions the most frequent id has.
   std::size_t sort_positions(Indices ids, std::size_t symbols);
+  // Valid until sort_positions() is called again.
   Indices positions_of(std::size_t id) const {
     return Indices(positions_).subspan(first_[id], first_[id + 1] - first_[id]);
   }

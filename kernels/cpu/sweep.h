@@ -6,6 +6,10 @@
 // each window is a row of a matrix that is never written down. The gradient of
 // the input goes over the taps to the left and up; its copy is mirrored, so
 // that they lie to the right and down.
+//
+// Rejected: im2col, which writes each pixel as many times as a window has taps;
+// and Winograd's or Fourier's way, whose sums are others (docs/numerics.md,
+// section 4).
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,9 @@
 // One per GPU backend, used by its caller's thread. Everything goes to the
 // device in the order of the calls, which is what makes shared scratch memory
 // safe: a later launch that writes it runs after the earlier that reads it.
+//
+// Scratch memory is kept rather than allocated for each operation: allocating
+// waits for the device with some drivers, and takes as long as a small kernel.
 #pragma once
 
 #include <array>
@@ -21,6 +24,7 @@ struct GpuPlace {
   GpuBuffer* buffer;
   std::uint64_t first;
 
+  // The place so many elements further on, in the same buffer.
   GpuPlace operator+(std::uint64_t elements) const {
     return {buffer, first + elements};
   }
@@ -129,6 +133,7 @@ class GpuQueue {
 
   std::unique_ptr<GpuDevice> device_;
   Slices slices_;
+  // By Scratch.
   std::array<Kept, kScratchCount> kept_;
 };
 

@@ -75,6 +75,7 @@ typedef q_long q_size;
 #define q_group() (first + q_launched_group())
 
 // For each element i that belongs to this item: a group covers 1024.
+// `i##_end` is computed once, before the loop.
 #define Q_FOR_ELEMENTS(i, count)                                              \
   for (q_size i = (q_size)q_group() * 1024u + q_item(),                       \
               i##_end =                                                       \

@@ -3,6 +3,10 @@
 //
 // A row's items share it by turns (item, item + 256, ...). Sums over it go
 // through q_row_sum, in R1 order; maxima may be taken in any order.
+//
+// Rejected: the softmax that rescales while it streams, and the attention that
+// is built on it. It reads a row once instead of three times, but its sum
+// depends on where the maximum lies.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_SOFTMAX_H_
 #define QUORATE_KERNELS_GPU_DEVICE_SOFTMAX_H_
 

@@ -10,6 +10,7 @@
 
 // The binary counter of partial sums (PairSum), kept by one item of a group.
 typedef struct {
+  // partials[l]: the sum of 2^l values, if bit l of count is set.
   float partials[32];
   q_word count;
 } QPairs;
