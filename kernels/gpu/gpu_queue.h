@@ -40,8 +40,8 @@ enum class Scratch {
   // Sums that are added in pairs, from one to the other and back.
   pairs,
   other_pairs,
-  // Per image and channel: sums of dy and of dy times the value. Also the
-  // slopes by the weights of an attention.
+  // Per image and channel: sums over the pixels; `products` has a second one of
+  // them. Also the slopes by the weights of an attention.
   slopes,
   products,
   // Per image and group, for the gradient of a normalization.
@@ -89,6 +89,7 @@ class GpuQueue {
   // same use, which may move it. Throws io if there is not enough.
   GpuPlace scratch(Scratch use, std::uint64_t count);
   // The same, filled with `words`.
+  // At most as many words as fit the memory; waits for none of the launches.
   GpuPlace put(Scratch use, std::span<const std::uint32_t> words);
 
   // Starts a kernel, in slices if it is long; returns when the last one was

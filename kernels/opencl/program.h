@@ -55,6 +55,7 @@ class Program {
 };
 
 // $XDG_CACHE_HOME/quorate or ~/.cache/quorate; empty if neither is known.
+// Reads the environment at every call.
 std::filesystem::path default_cache();
 
 // The program of our kernels for a device, built once in this process and kept

@@ -58,7 +58,7 @@ inline std::size_t offset(const ImageSizes& n, const Pixel& at,
 }
 
 // Where the tap (kh, kw) of the window at an output pixel lies.
-// That may lie in the padding: ask is_inside before you read it.
+// The pixel may lie in the padding: ask is_inside before you read it.
 inline Pixel tap_of(const Pixel& out, std::size_t stride, std::size_t padding,
                     Index kh, Index kw) {
   auto step = static_cast<Index>(stride);

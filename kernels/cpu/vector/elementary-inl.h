@@ -51,8 +51,6 @@ HWY_INLINE IntVec integer(std::uint32_t value) {
 #define Q_FUNCTION HWY_INLINE
 #define Q_FLOAT FloatVec
 #define Q_INT IntVec
-// Arguments are parenthesised, but some are evaluated twice in the scalar form:
-// pass values without effects.
 #define q_constant(p) constant(p)
 #define q_integer(p) integer(p)
 #define q_fma(a, b, c) hn::MulAdd((a), (b), (c))

@@ -29,6 +29,7 @@ using WordVec = hn::Vec<WordTag>;
 inline constexpr WordTag kW{};
 
 // Both halves of the products of 32-bit words.
+// Integers only: there is no rounding that could differ.
 struct WideProduct {
   WordVec high, low;
 };

@@ -223,6 +223,8 @@ TileFunction pick_rows(std::size_t rows, std::index_sequence<kRowsLess1...>) {
 }
 
 // rows: at most tile_rows(kAlongRows, vectors).
+// vectors: 1 to kMostVectors. Called once for each tile, which takes some
+// thousand cycles.
 template <bool kAlongRows, std::size_t kVectors = 1>
 TileFunction pick_tile(std::size_t rows, std::size_t vectors) {
   if constexpr (kVectors < kMostVectors) {

@@ -73,6 +73,7 @@ Q_KERNEL(softmax_cross_entropy)
 }
 
 // correct[r] = 1 if the first of the greatest of row r is at its target.
+// The host counts the ones.
 Q_KERNEL(find_correct)
 (q_word first, Q_INPUT(logits), Q_WORDS(targets), Q_GLOBAL q_word* correct,
  q_size correct_first, q_word cols) {

@@ -388,7 +388,7 @@ struct Table<Evaluation> {
 };
 
 // For people; nothing is decided by what stands here.
-// run and host are NULL where the event is of none.
+// run and host are NULL where the event has none.
 template <>
 struct Table<Event> {
   static constexpr std::string_view kName = "events";
