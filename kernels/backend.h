@@ -106,8 +106,8 @@ class Backend {
   virtual void attention(ConstView qkv, std::size_t heads, float scale,
                          View weights, View y) = 0;
   // dqkv, shaped as qkv, from the weights that attention() wrote and from dy,
-  // shaped as y. Needs B heads T^2 elements of scratch, in parts of 256 MiB on
-  // a GPU.
+  // shaped as y. Takes scratch memory besides: T^2 elements for each thread of
+  // a CPU; on a GPU heads T^2 for each of as many sequences as fit 256 MiB.
   virtual void attention_gradient(ConstView qkv, ConstView weights,
                                   ConstView dy, std::size_t heads, float scale,
                                   View dqkv) = 0;

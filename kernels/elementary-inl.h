@@ -155,6 +155,7 @@ Q_FUNCTION Q_FLOAT canonical_relu_gradient(Q_FLOAT x, Q_FLOAT dy) {
   return q_select(q_less(zero, x), dy, zero);
 }
 
+// The exact form, with erf: x times the normal distribution up to x.
 Q_FUNCTION Q_FLOAT canonical_gelu(Q_FLOAT x) {
   const Q_FLOAT h = q_mul(q_constant(0x3f000000), x);
   return q_fma(h, canonical_erf(q_mul(x, q_constant(0x3f3504f3))), h);
@@ -172,6 +173,7 @@ Q_FUNCTION Q_FLOAT canonical_gelu_gradient(Q_FLOAT x, Q_FLOAT dy) {
   return q_mul(dy, q_fma(x, pdf, cdf));
 }
 
+// x sigmoid(x).
 Q_FUNCTION Q_FLOAT canonical_silu(Q_FLOAT x) {
   return q_mul(x, canonical_sigmoid(x));
 }

@@ -26,6 +26,7 @@ class CanonicalFloatMode {
   CanonicalFloatMode& operator=(const CanonicalFloatMode&) = delete;
 
  private:
+  // What was there before: also the exception flags.
   std::fenv_t saved_;
 };
 

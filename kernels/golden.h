@@ -4,6 +4,9 @@
 // The worker's self-test calls check_golden before a device's first unit. It is
 // what we believe about a device; what the driver reports is only a first
 // filter (unfitness in opencl/ and cuda/).
+//
+// Rejected: comparing within a tolerance. A device that is nearly right would
+// make updates that no quorum agrees with, and nobody could tell why.
 #pragma once
 
 #include <cstdint>

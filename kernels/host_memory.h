@@ -52,6 +52,8 @@ class ThreadBuffers {
   explicit ThreadBuffers(unsigned threads) : buffers_(threads) {}
 
   // Room for `count` floats each. Throws io if there is not enough.
+  // Every thread gets the room, though few may use it: pages that are never
+  // touched cost nothing.
   void reserve(std::size_t count) {
     for (HostBuffer& buffer : buffers_) buffer.of(count);
   }

@@ -50,6 +50,7 @@ struct Epilogue {
 // How the windows of a convolution move over an image, alike in both
 // directions.
 struct Convolution {
+  // At least 1, also of a pooling; both are shared by rows and columns.
   std::size_t stride = 1;
   std::size_t padding = 0;  // zeros on every side of the image
   std::size_t groups = 1;   // of channels, each a convolution of its own
@@ -76,9 +77,12 @@ struct Normalization {
 // Which elements a dropout keeps: where the random word of the element is at
 // least `threshold`. What is kept is multiplied by `scale`.
 struct Dropout {
+  // seed, stream and step name the random words (docs/numerics.md, section 8):
+  // the unit's seed, the layer, the step within the unit.
   std::uint64_t seed = 0;
   std::uint32_t stream = 0;
   std::uint32_t step = 0;
+  // An element is dropped with probability threshold / 2^32.
   std::uint32_t threshold = 0;
   float scale = 1.0F;
 };

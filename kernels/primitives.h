@@ -79,6 +79,7 @@ using q_long = std::uint64_t;
 #endif
 
 // Numbers and integers; `p` is a bit pattern.
+// The types that the texts compute with, here of one number.
 #define Q_FLOAT float
 #define Q_INT int
 #define q_constant(p) q_from_bits((int)(p))

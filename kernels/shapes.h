@@ -6,6 +6,9 @@
 //
 // Each returns the sizes under names, so that no kernel indexes a Shape. Cost:
 // some comparisons, and one pass over the ids or targets where there are any.
+//
+// Rejected: an exception. Nobody could handle it: the same model would fail in
+// the same way again.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +32,7 @@ MatmulSizes matmul_sizes(const ConstView& a, Transpose transpose_a,
 // Aborts unless what it adds fits a product (rows,cols).
 void check_epilogue(const Epilogue& then, std::size_t rows, std::size_t cols);
 
+// Rows and columns as stored.
 struct MatrixSizes {
   std::size_t rows = 0;
   std::size_t cols = 0;
@@ -39,6 +43,7 @@ MatrixSizes matrix_sizes(const Shape& shape);
 MatrixSizes column_sizes(const Shape& x, const Shape& per_column);
 // logits (rows,cols) with a target below cols per row.
 MatrixSizes target_sizes(const Shape& logits, Indices targets);
+// losses has one value per row; dlogits is shaped as logits.
 MatrixSizes cross_entropy_sizes(const Shape& logits, Indices targets,
                                 const Shape& losses, const Shape& dlogits);
 
@@ -76,6 +81,7 @@ struct ConvolutionSizes {
   std::size_t groups = 1;
 
   // Channels of one group.
+  // groups divides both: convolution_sizes() checked it.
   std::size_t in_channels() const { return in.channels / groups; }
   std::size_t out_channels() const { return out.channels / groups; }
   // Sizes of the weights as a matrix (rows,cols): taps times the channels of a
@@ -116,6 +122,7 @@ struct PixelSizes {
 
   std::size_t image() const { return pixels * channels; }
 };
+// Aborts unless x has three sizes.
 PixelSizes pixel_sizes(const Shape& x);
 // x (N,P,C) with one value per image and channel (N,C).
 PixelSizes pixel_mean_sizes(const Shape& x, const Shape& means);

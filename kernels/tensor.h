@@ -4,6 +4,9 @@
 //
 // Layers and the trainer hold Tensors and pass Views. A view is three words and
 // is copied freely; it does not keep its memory alive.
+//
+// Rejected: strides and transposed views. Every kernel would have to handle all
+// layouts; the few operations that need a transposed matrix take a flag.
 #pragma once
 
 #include <array>
@@ -19,6 +22,7 @@ namespace quorate {
 // Sizes of an array in row-major order; rank 1 to 4.
 class Shape {
  public:
+  // Images have four sizes; nothing has more.
   static constexpr std::size_t kMaxRank = 4;
 
   // Sizes may be 0: such an array has no elements, and operations on it do
@@ -33,6 +37,7 @@ class Shape {
   // axis < rank(); not checked.
   std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
   // Number of elements.
+  // Does not check for overflow: a model's sizes were bounded before.
   std::size_t count() const {
     std::size_t count = 1;
     for (std::size_t i = 0; i < rank_; ++i) count *= sizes_[i];
@@ -58,6 +63,7 @@ class Memory {
   // Capacity in elements of 4 bytes.
   std::size_t size() const { return size_; }
 
+  // For the backends' own kinds only.
  protected:
   explicit Memory(std::size_t size) : size_(size) {}
 
@@ -92,6 +98,7 @@ struct ConstView {
   ConstView(const View& view)  // NOLINT: a writable view can be read
       : memory(view.memory), offset(view.offset), shape(view.shape) {}
 
+  // As View::part.
   ConstView part(std::size_t first, Shape part_shape) const {
     check(first + part_shape.count() <= shape.count(), "part beyond a view");
     return {memory, offset + first, part_shape};

@@ -1,9 +1,19 @@
 // The agent of one project: asks for work ahead, carries every task through its
 // states, keeps its leases alive, and sleeps until something happens.
 //
+// The room client/agent is the running client: this loop, lanes, worker slots
+// and the mailbox between them. It owns the tasks in memory, four network
+// threads, a thread and a process for each worker, and state.json, which it
+// writes at the end of every turn that changed it. It may include all rooms
+// before it.
+//
 // One thread owns all state. Whatever may wait runs elsewhere (lanes for the
 // network, slots for the workers) and comes back as news in the mailbox, so
 // that neither computing nor heartbeats ever wait for a transfer.
+//
+// A kill at any moment loses at most what was computed since the last
+// checkpoint: the next start reads state.json and goes on, or asks for the
+// result again.
 #pragma once
 
 #include <atomic>
@@ -65,6 +75,7 @@ class Agent {
  private:
   // agent.cpp: the loop and the conversation about work.
   void forget_strangers();
+  // One turn: orders, news, steps of all tasks, questions that are due.
   void pass();
   void follow_orders();
   void ask_for_work();
@@ -75,6 +86,7 @@ class Agent {
                         const WorkWish& wish);
   void take_verdicts(const protocol::WorkReply& reply);
   void cancel(Task& task);
+  // A heartbeat, if one is due and none is under way.
   void beat();
   void on_beat(Outcome<protocol::WorkReply> outcome,
                const std::vector<protocol::Failure>& told);
@@ -92,6 +104,7 @@ class Agent {
 
   // agent_steps.cpp: what a step of a task does.
   void advance(Task& task);
+  // Begins the step; what takes long is done on a lane or by a worker.
   void perform(Step step, Task& task);
   void fetch(Task& task);
   void start(Task& task);
@@ -108,6 +121,8 @@ class Agent {
                                            double& step_operations) const;
   Task* find(ResultId result);
   void give_up(Task& task, const std::string& why);
+  // Counts a failed attempt and sets when to try again; asked_delay: what the
+  // server asked for.
   void retry(Task& task, const Error& error, Seconds asked_delay);
   // Runs job(ProjectApi&) -> T on a lane while the task is busy; done(Task&,
   // T&) if it worked, else a retry or the end of the task.

@@ -83,6 +83,8 @@ class Computer {
     std::uint64_t job = 0;
     double step_operations = 0;
   };
+  // The index of a slot that is free for the task; the number of slots if there
+  // is none.
   std::size_t slot_for(const Task& task) const;
   void on_event(std::size_t index, const WorkerEvent& event);
   void on_reply(Slot& slot, const protocol::WorkerReply& reply);

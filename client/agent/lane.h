@@ -39,6 +39,7 @@ class Lane {
 
   // job: ProjectApi& -> T, on the lane's thread. done: Outcome<T> -> void, on
   // the agent's thread.
+  // Returns at once. T must be movable; `done` must not throw.
   template <class T, class Job, class Done>
   void run(Job job, Done done) {
     enqueue([job = std::move(job), done = std::move(done)](ProjectApi& api) {

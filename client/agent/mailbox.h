@@ -11,6 +11,7 @@
 
 namespace quorate::client {
 
+// Unbounded: each piece of news answers something that the agent began.
 class Mailbox {
  public:
   // From any thread.

@@ -43,6 +43,7 @@ class WorkerSlot {
   WorkerSlot& operator=(const WorkerSlot&) = delete;
 
   // Sent when a worker is there; lost with a worker that ends.
+  // Any thread may call these; the agent's does.
   void send(protocol::WorkerRequest request);
   // Ends the process as the destructor does, without waiting for it, and starts
   // one with these options: WorkerRestarted and a WorkerReady follow.

@@ -1,6 +1,10 @@
-// The commands of the client, after their arguments have been read. Each
-// throws Error when it cannot do what it was asked. as_json: what is printed is
-// one JSON value.
+// The commands of the client, after their arguments have been read. Each throws
+// Error when it cannot do what it was asked. as_json: what is printed is one
+// JSON value.
+//
+// The room client/commands is the program: command line, one function a
+// command, what is printed. It owns nothing beyond a call, and may include all
+// other rooms of client/ but the worker.
 #pragma once
 
 #include <string>

@@ -26,6 +26,7 @@ class ObjectCache {
   explicit ObjectCache(fs::path folder);
 
   bool contains(const ObjectRef& object) const;
+  // Whether it is there or not.
   fs::path path(const ObjectRef& object) const;
   // The bytes of a small object (up to 1 MiB), hashed again. Throws io if it is
   // missing, corrupt if it is larger or has changed on disk.
@@ -51,6 +52,7 @@ class ObjectCache {
   fs::path folder_;
 };
 
+// What the decision below has to know of a shard.
 struct CachedShard {
   Hash hash;
   std::uint64_t size = 0;

@@ -2,9 +2,15 @@
 // types of protocol/native. Keeps the session: a token that the server no
 // longer knows is replaced, unseen by the caller.
 //
+// The room client/exchange is all that speaks to a project: requests,
+// downloads, uploads, signing, and the cache of objects that were checked. It
+// owns the session's token (memory) and objects/ of a project's folder. It may
+// include client/folder and what stands before it.
+//
 // Errors of all of them: unavailable when the server cannot be reached, is
 // overloaded or gave up (asked_delay() says when to return), denied, corrupt
-// and unsupported in the server's words otherwise.
+// and unsupported in the server's words otherwise. All block until the answer
+// is here or `stop` was asked for; then they throw unavailable.
 #pragma once
 
 #include <stop_token>
@@ -39,7 +45,9 @@ class ProjectApi {
         session_(session),
         stop_(std::move(stop)) {}
 
+  // Waits as long as the request says, if the server has nothing.
   protocol::WorkReply ask_for_work(const protocol::WorkRequest& request);
+  // Renews leases; never brings work.
   protocol::WorkReply heartbeat(const protocol::WorkRequest& request);
   // What became of this host's results.
   protocol::StandingReply standing();

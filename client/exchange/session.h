@@ -23,6 +23,7 @@ struct Identity {
 
 // The token that all connections of the agent share. Safe to use from several
 // threads: the first that finds it expired renews it, the others wait.
+// In memory: an agent that starts opens a new one.
 class Session {
  public:
   // Empty before the first.

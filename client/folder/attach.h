@@ -1,4 +1,7 @@
 // Joining a project: who is at that address, and is it the one that was meant?
+//
+// Used by `attach` alone; afterwards an agent goes by what was pinned here, and
+// asks no authority that was not asked then.
 #pragma once
 
 #include <functional>

@@ -3,6 +3,10 @@
 //   account.key host.key lock paused prefs.json client.log client.1.log
 //   projects/FINGERPRINT/{project.json,state.json,activity.json,
 //                         objects/,results/ID/}
+//
+// The room client/folder owns these files and nothing in memory: commands and
+// the agent are processes that meet in them, so each is replaced as a whole. It
+// may include client/machine.
 #pragma once
 
 #include <optional>
@@ -15,6 +19,8 @@
 
 namespace quorate::client {
 
+// Looks at the disk at every call, so any number of objects and processes may
+// use one folder. Only its owner may enter it.
 class DataFolder {
  public:
   // Makes the folder if it is not there. Throws io, or denied for another
@@ -46,7 +52,9 @@ class DataFolder {
   fs::path speeds_file() const { return root_ / "devices.json"; }
 
   fs::path project_folder(const ProjectId& project) const;
+  // Durable on return; in the place of what was known of that project.
   void add_project(const Project& project) const;
+  // Removes its folder with all objects and unfinished results.
   void remove_project(const Project& project) const;
   std::vector<Project> projects() const;
 

@@ -33,6 +33,7 @@ class LogReader {
   std::uint64_t offset_ = 0;
 };
 
+// client.log of a data folder.
 fs::path log_file(const fs::path& folder);
 
 }  // namespace quorate::client

@@ -13,6 +13,7 @@
 
 namespace quorate::client {
 
+// References outlive the call.
 struct DeviceQuestion {
   std::string program;      // path of quorate-worker
   fs::path kept;            // where measurements are kept: devices.json

@@ -9,6 +9,7 @@ namespace quorate::client {
 // Physical cores among the processors that this process may use; at least 1.
 std::uint32_t physical_cores();
 
+// Of the whole machine, in MiB; other programs may use some of it.
 std::uint32_t machine_memory_mb();
 
 // "linux-x86_64, 8 cores, 15 GiB".

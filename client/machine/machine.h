@@ -31,6 +31,7 @@ class Machine {
   // terminal window, by the times that w(1) shows. Keyboard and mouse of
   // graphical programs are not seen.
   std::optional<Seconds> since_typed(std::int64_t unix_ms) const;
+  // Both grow; only differences mean something. nullopt where /proc has none.
   std::optional<CpuTicks> cpu() const;
   // Of one process without its children.
   std::optional<std::uint64_t> cpu_of(int pid) const;

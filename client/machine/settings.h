@@ -1,5 +1,10 @@
 // What the volunteer chooses for one run, and the numbers that we chose for
 // them.
+//
+// The room client/machine knows this computer: devices and their speeds, cores,
+// memory, power, load, and what the command line says of them. It owns
+// devices.json and starts short-lived workers to ask about devices; it may
+// include no other room.
 #pragma once
 
 #include <cstdint>

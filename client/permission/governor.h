@@ -43,10 +43,15 @@ class Governor {
            Machine machine, const Clock& clock, Network& network);
 
   // workers: their process ids.
+  // Cheap enough for every pass: files are read every few seconds only, but for
+  // the pause, which holds at once.
   Orders orders(const std::vector<int>& workers);
 
  private:
+  // Preferences that cannot be read any more leave the last ones in force;
+  // trouble_ says so.
   void read_prefs();
+  // Reads power, load and people; costs some files in /proc and /sys.
   void look(const std::vector<int>& workers);
 
   const DataFolder& folder_;

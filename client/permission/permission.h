@@ -1,4 +1,8 @@
 // May this machine compute now? The one place where that is decided.
+//
+// The room client/permission has what the volunteer allows (prefs, schedule),
+// the decision (here), and the governor, which gathers both for a running
+// agent. It owns prefs.json, and may include client/folder and client/machine.
 #pragma once
 
 #include <optional>

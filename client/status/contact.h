@@ -9,6 +9,7 @@
 
 namespace quorate::client {
 
+// Kept by the agent in memory, shown in activity.json.
 struct Contact {
   Millis away_since = 0;   // 0: it has answered
   std::string why;         // it is away

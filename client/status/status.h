@@ -1,4 +1,9 @@
 // What `quorate-client status` shows; its words are in status_text.h.
+//
+// The room client/status reads the files of the data folder and puts them into
+// words, for the terminal, the page and the agent's own log. It owns nothing,
+// may run beside an agent, and may include client/units and what stands before
+// it.
 #pragma once
 
 #include <optional>
@@ -11,6 +16,7 @@
 
 namespace quorate::client {
 
+// One for each attached project, whether its agent runs or not.
 struct ProjectStatus {
   Project project;
   Counters counters;

@@ -23,6 +23,7 @@ struct StockArguments {
 
 // Adds the group `boinc`; the command that is chosen becomes `action`. Both
 // live as long as `app`.
+// The callbacks only set `action`; run_program() calls it after parsing.
 void add_boinc(CLI::App& app, StockArguments& arguments,
                std::function<void()>& action);
 

@@ -1,5 +1,10 @@
 // What a stock BOINC client does for projects of Quorate's, in words and as
 // JSON. Pure.
+//
+// The room client/stock_boinc lets a volunteer use an installed BOINC client in
+// our own's place: its commands, where that client is, its account at a
+// project. It owns nothing on disk, and may include client/stock_boinc/gui_rpc,
+// the only place that includes libboinc.
 #pragma once
 
 #include <string>

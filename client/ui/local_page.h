@@ -2,9 +2,13 @@
 // browsers on this machine only; it reads and writes the files of the data
 // folder, as the commands do.
 //
+// The room client/ui serves this page with server/http, in a process of its
+// own. It owns the page's token (memory), and may include client/status and
+// what stands before it, not the agent.
+//
 // The first segment of every path is a secret token, and a change carries it in
-// a header as well: another page in the same browser knows it not, and could
-// not send the header. A cookie would be handed to every other server on
+// a header as well: another page in the same browser does not know it, and
+// could not send the header. A cookie would be handed to every other server on
 // 127.0.0.1, for cookies know no ports. The Host header must name this machine,
 // so that a foreign name that is made to resolve to 127.0.0.1 gets nowhere (DNS
 // rebinding).

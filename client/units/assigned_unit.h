@@ -14,6 +14,7 @@ const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind);
 // Opens the seal and compares what the unit names with what was assigned. The
 // worker checks again, whoever started it. Throws corrupt, io, or unsupported
 // for another arithmetic.
+// Reads the sealed unit from the cache, where it was put verified.
 TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
                        const Project& project);
 

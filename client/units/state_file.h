@@ -12,6 +12,7 @@
 
 namespace quorate::client {
 
+// Since the project was attached; they only grow.
 struct Counters {
   std::uint64_t reported = 0;  // answered by the project, either way
   std::uint64_t accepted = 0;

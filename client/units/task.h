@@ -1,6 +1,11 @@
 // One result in flight: its states, and the one function that says what comes
 // next. The agent carries it out (agent_steps.cpp).
 //
+// The room client/units has what a result is to this machine: its states and
+// their file, the checks of an assigned unit, the making of snapshots from
+// changes. It owns state.json; the tasks themselves are the agent's. It may
+// include client/exchange and what stands before it.
+//
 //   needs_files -> ready -> computing -> computed -> uploading -> reporting
 //     -> reported -> closed
 //   any of them up to `reporting` -> failed -> closed   (the project is told)
@@ -58,6 +63,7 @@ struct Task {
 // What is being done now is not counted as a step.
 enum class Step { wait, fetch, start, stop, sign, upload, report, remove };
 
+// What the decision has to know beside the task.
 struct Situation {
   bool is_paused = false;
   bool is_worker_free = false;
@@ -65,7 +71,8 @@ struct Situation {
   Millis unix_ms = 0;
 };
 
-// The dispatcher. Pure.
+// The dispatcher. Pure. `wait` also while a step is under way (is_busy) or
+// retry_at has not come. A cancelled task goes as soon as nothing works on it.
 Step next(const Task& task, const Situation& situation);
 
 // The task enters a state: failures of the one before count no more.

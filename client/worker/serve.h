@@ -1,5 +1,11 @@
 // The worker's conversation (docs/protocol.md, "Worker"): requests come in,
 // jobs run one at a time, replies go out.
+//
+// client/worker is a program of its own, quorate-worker, and the only one that
+// links the kernels: a driver that crashes takes nothing else with it. The room
+// itself has its ways to run: under our agent or a server (here, by pipes), or
+// under a BOINC client (boinc/). It owns the backend, and may include the rooms
+// units/, checks/ and boinc/.
 #pragma once
 
 #include <cstdint>

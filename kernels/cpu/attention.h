@@ -33,6 +33,7 @@ class Attention {
 
  private:
   // Calls f(sequence, head, thread) for all of them.
+  // A task is one head; `thread` picks its scratch memory.
   template <class F>
   void for_heads(const AttentionSizes& n, const F& f);
 

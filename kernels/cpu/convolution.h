@@ -107,6 +107,7 @@ class Convolver {
   void add_segment(const ConvolutionSizes& n, const Slice& slice,
                    const Segment& segment, unsigned thread);
   // dy at those pixels in panels; dy itself if it lies that way already.
+  // first, depth: output pixels, at most a segment of them.
   const float* place_gradients(const ConvolutionSizes& n, const Slice& slice,
                                std::size_t first, std::size_t depth,
                                unsigned thread);
@@ -124,18 +125,23 @@ class Convolver {
   const DepthwiseKernels& depthwise_;
   const ElementwiseKernels& elementwise_;
   const std::vector<AlignedFloats>& scratch_;
+  // By the number of the thread in the pool.
   std::vector<PerThread> threads_;
+  // Buffers of one sweep or gradient; written before the pool runs.
   HostBuffer weights_;  // in panels
   HostBuffer partials_;
   HostBuffer zeros_;  // of the same panels
   std::vector<Span> zero_spans_;
   // Windows of a band that see the padding alike, with their taps: they lie
   // side by side in the tables below.
+  // first: in window_rows_ and result_rows_; per_image: how many windows of one
+  // image are in the class.
   struct Class {
     std::size_t first = 0;
     std::size_t per_image = 0;
     std::size_t first_tap = 0;  // in taps_
   };
+  // Filled by place_windows() for one sweep; read by all tasks.
   std::vector<Class> classes_;
   std::vector<WindowRange> row_ranges_;
   std::vector<WindowRange> col_ranges_;

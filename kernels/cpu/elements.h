@@ -23,6 +23,7 @@ class Elements {
   Elements(Tasks& tasks, const ElementwiseKernels& kernels)
       : tasks_(tasks), kernels_(kernels) {}
 
+  // Bytes to numbers in [0, 1]: upload_pixels.
   void pixels(View to, std::span<const std::uint8_t> from);
   void map(Function f, ConstView x, View y);
   void map_gradient(Function f, ConstView x, ConstView dy, View dx);
@@ -31,6 +32,7 @@ class Elements {
   void add_bias(View x, ConstView bias);
   void scale(ConstView x, float factor, View y);
   void move_towards(ConstView x, float factor, float rate, View y);
+  // Pieces begin at multiples of four elements, as random words come in fours.
   void dropout(ConstView x, const Dropout& how, View y);
   void sgd(View w, ConstView g, View v, const SgdStep& step);
   void adamw(View w, ConstView g, View m, View v, const AdamWStep& step);

@@ -52,11 +52,13 @@ class Normalizer {
 
   // mean and variance, of each group of one image. for_pieces calls its
   // argument with (first pixel, pixels) of pieces of whole segments.
+  // What passes of one image share: see normalizer.cpp.
   template <class Pieces>
   void find_statistics(const Image& image, const Pieces& for_pieces,
                        const float* x, float* mean, float* variance);
   // dx of `whole`, the image; leaves its dbeta in image.sums and its dgamma in
   // image.products.
+  // gamma and beta are the same for all images; `from.x` is not read here.
   template <class Pieces>
   void image_gradient(const Image& image, const Pieces& for_pieces,
                       const Normalization& how, const Arrays& from,

@@ -25,11 +25,13 @@ class Pooler {
   // Writes y. Any window has at least one tap inside the image, since the
   // padding is at most half of the size.
   void max(const PoolingSizes& n, const Pooling& how, const float* x, float* y);
+  // Writes dx; one image per task, so no two tasks write one element.
   void max_gradient(const PoolingSizes& n, const Pooling& how, const float* x,
                     const float* dy, float* dx);
   // reciprocal: 1 / size^2, whatever part of the window lies inside.
   void average(const PoolingSizes& n, const Pooling& how, float reciprocal,
                const float* x, float* y);
+  // The same for averages.
   void average_gradient(const PoolingSizes& n, const Pooling& how,
                         float reciprocal, const float* dy, float* dx);
   // Means over the pixels of an image, in R2 order. Throws io if there is no
@@ -40,6 +42,7 @@ class Pooler {
 
  private:
   // Calls f(offset of its input, offset of its output) for every image.
+  // Offsets in elements.
   template <class F>
   void for_images(const PoolingSizes& n, const F& f);
 

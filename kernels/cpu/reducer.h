@@ -49,6 +49,7 @@ class Reducer {
   // Sorts positions by id: those of id i become positions_of(i), in order.
   // Returns how many positions the most frequent id has.
   std::size_t sort_positions(Indices ids, std::size_t symbols);
+  // Valid until sort_positions() is called again.
   Indices positions_of(std::size_t id) const {
     return Indices(positions_).subspan(first_[id], first_[id + 1] - first_[id]);
   }
@@ -58,6 +59,8 @@ class Reducer {
   const ReductionKernels& reduction_;
   HostBuffer partials_;
   ThreadBuffers sums_;  // (segments,channels), of the rows of an id
+  // Of sort_positions(): the rows of id i are positions_[first_[i]] to
+  // positions_[first_[i + 1]].
   std::vector<std::uint32_t> positions_;
   std::vector<std::size_t> first_;
 };

@@ -6,6 +6,10 @@
 // each window is a row of a matrix that is never written down. The gradient of
 // the input goes over the taps to the left and up; its copy is mirrored, so
 // that they lie to the right and down.
+//
+// Rejected: im2col, which writes each pixel as many times as a window has taps;
+// and Winograd's or Fourier's way, whose sums are others (docs/numerics.md,
+// section 4).
 #pragma once
 
 #include <cstddef>
@@ -19,6 +23,7 @@ namespace quorate {
 // Rows or columns of a sweep. Window t begins at pixel t * step of the padded
 // line and belongs to pixel to + t * to_step of the result; its tap j is tap
 // first_tap + j * tap_step of the kernel.
+// Pure description; the same for a height and for a width.
 struct Axis {
   std::size_t from = 0;       // pixels of the image
   bool mirrored = false;      // the padded line begins with its last
@@ -42,6 +47,7 @@ struct Axis {
 };
 
 // Output pixels that see the input through a kernel.
+// in, out, kernel: sizes along the axis. All of them at least 1.
 Axis forward_axis(std::size_t in, std::size_t out, std::size_t kernel,
                   std::size_t stride, std::size_t padding);
 // Those input pixels i with (i + padding) % stride == residue, and the output
@@ -53,6 +59,7 @@ Axis gradient_axis(std::size_t in, std::size_t out, std::size_t kernel,
 
 // A pass over the windows of one sweep: which elements take part, and which are
 // made.
+// Borrowed pointers; filled by Convolver, read by its tasks.
 struct Sweep {
   Axis rows{};
   Axis cols{};

@@ -50,6 +50,7 @@ class Tasks {
 
   // Calls f(first, count) for pieces that cover `count` elements, each of
   // kGrain but the last.
+  // Used where neighbouring elements have nothing to do with each other.
   template <class F>
   void for_pieces(std::size_t count, const F& f) {
     run(ceil_div(count, kGrain), count, [&](std::size_t piece) {

@@ -67,11 +67,13 @@ class ThreadPool {
   std::condition_variable started_;
   std::condition_variable finished_;
   Task task_;
+  // The next task to take, and how many the batch has.
   std::size_t next_ = 0;
   std::size_t count_ = 0;
   // Changed under the mutex; read without it while a thread spins.
   std::atomic<std::size_t> running_ = 0;
   std::atomic<unsigned> batch_ = 0;  // how many were run
+  // The first of this batch; run() takes it out.
   std::exception_ptr failure_;
   bool stopping_ = false;
   std::vector<std::jthread> workers_;  // last: they use the members above

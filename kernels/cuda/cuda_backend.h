@@ -20,6 +20,7 @@ GpuList list_cuda_devices();
 // name: one of the list, or "cuda" for the first. percent: share of the time
 // in which it works, 1 to 100. Throws unsupported, saying why, if there is no
 // such device or it is too old; io if it fails.
+// A GPU older than compute capability 7.5 may still do through OpenCL.
 std::unique_ptr<Backend> make_cuda_backend(std::string_view name,
                                            std::uint32_t percent);
 

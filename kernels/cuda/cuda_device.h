@@ -12,6 +12,7 @@
 
 namespace quorate::cuda {
 
+// index counts as CUDA does, so CUDA_VISIBLE_DEVICES changes it.
 struct DeviceEntry {
   int index = 0;
   std::string name;         // "cuda:0"

@@ -21,6 +21,8 @@ namespace quorate {
 // time in which a GPU works, 1 to 100. The results depend on neither.
 // Throws usage for an unknown name, listing the known; unsupported if this
 // host lacks what the device needs, saying what; io if the device fails.
+// A GPU's name without a number is the first of its kind; a CPU's without an
+// instruction set is the best one here.
 std::unique_ptr<Backend> make_backend(std::string_view device,
                                       unsigned threads = 1,
                                       unsigned gpu_percent = 100);

@@ -13,6 +13,8 @@
 namespace quorate {
 
 // The rows of each symbol, in order, cut into chains of at most 64.
+// Chains of symbol s are chains[s] to chains[s + 1] - 1; chain c has the rows
+// order[starts[c]] to order[starts[c + 1] - 1].
 struct EmbeddingChains {
   std::vector<std::uint32_t> order;   // rows, those of one symbol together
   std::vector<std::uint32_t> starts;  // of chains in `order`, and the end

@@ -19,9 +19,6 @@
 
 namespace quorate {
 
-// percent: share of the time in which the device works, 1 to 100.
-// Takes over the device. Operations return when they are launched; between
-// slices the calling thread may wait and sleep, to keep to `percent`.
 // Takes over the device. percent: share of the time in which the device works,
 // 1 to 100. Operations return when they are launched; between slices the
 // calling thread may wait and sleep, to keep to `percent`.

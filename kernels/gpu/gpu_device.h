@@ -6,6 +6,9 @@
 // Used by one thread at a time, behind a GpuQueue. Implementations:
 // kernels/opencl, kernels/cuda. They know nothing of operations; GpuQueue and
 // the files beside it know nothing of drivers.
+//
+// One queue is enough: a training step reads a few numbers back and sends a
+// batch, so there is little that could overlap.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,10 @@
 // Where each is written: map to dropout in elementwise.h, the next two in
 // sums.h, then softmax.h, columns.h, windows.h, tables.h, and the products in
 // tile-inl.h (for tiles of 64 and of 128) and products.h.
+//
+// Parameters stand with each kernel's text: what GpuQueue::launch is given must
+// have exactly their types and order, as neither OpenCL nor CUDA checks them at
+// compile time. tests/kernels runs every kernel on every device there is.
 #pragma once
 
 #include <array>
@@ -79,6 +83,7 @@ inline constexpr std::array kGpuKernelNames = {
 #undef QUORATE_NAME
 };
 
+// Of a value of the enum only.
 inline constexpr std::string_view name_of(GpuKernel kernel) {
   return kGpuKernelNames[static_cast<std::size_t>(kernel)];
 }

@@ -4,6 +4,9 @@
 // One per GPU backend, used by its caller's thread. Everything goes to the
 // device in the order of the calls, which is what makes shared scratch memory
 // safe: a later launch that writes it runs after the earlier that reads it.
+//
+// Scratch memory is kept rather than allocated for each operation: allocating
+// waits for the device with some drivers, and takes as long as a small kernel.
 #pragma once
 
 #include <array>
@@ -21,6 +24,7 @@ struct GpuPlace {
   GpuBuffer* buffer;
   std::uint64_t first;
 
+  // The place so many elements further on, in the same buffer.
   GpuPlace operator+(std::uint64_t elements) const {
     return {buffer, first + elements};
   }
@@ -36,8 +40,8 @@ enum class Scratch {
   // Sums that are added in pairs, from one to the other and back.
   pairs,
   other_pairs,
-  // Per image and channel: sums of dy and of dy times the value. Also the
-  // slopes by the weights of an attention.
+  // Per image and channel: sums over the pixels; `products` has a second one of
+  // them. Also the slopes by the weights of an attention.
   slopes,
   products,
   // Per image and group, for the gradient of a normalization.
@@ -85,6 +89,7 @@ class GpuQueue {
   // same use, which may move it. Throws io if there is not enough.
   GpuPlace scratch(Scratch use, std::uint64_t count);
   // The same, filled with `words`.
+  // At most as many words as fit the memory; waits for none of the launches.
   GpuPlace put(Scratch use, std::span<const std::uint32_t> words);
 
   // Starts a kernel, in slices if it is long; returns when the last one was
@@ -129,6 +134,7 @@ class GpuQueue {
 
   std::unique_ptr<GpuDevice> device_;
   Slices slices_;
+  // By Scratch.
   std::array<Kept, kScratchCount> kept_;
 };
 

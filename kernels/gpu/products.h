@@ -5,6 +5,9 @@
 // if there are enough tiles to keep the device busy; else the sum over k is
 // split into its segments of 256, which different groups make and a second
 // kernel adds in order. Either way the bits are the same.
+//
+// Rejected: splitting k into as many parts as a device has room for. How sums
+// are grouped would then depend on the device.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +30,8 @@ enum class ProductKind : std::uint32_t {
 };
 
 // How the results are shared among groups.
+// How a product is launched: tiles of 64 or 128 rows and columns, or item by
+// item; in one go or segment by segment.
 struct ProductPlan {
   bool is_narrow = false;  // one item per result, no tiles
   std::uint32_t tile = 64;
@@ -44,6 +49,7 @@ ProductPlan plan_product(const QProduct& p, ProductKind kind,
                          std::uint32_t compute_units);
 
 // A product's places; what follows it, and what that reads.
+// Borrowed; c must not overlap a or b.
 struct ProductPlaces {
   GpuPlace a, b, c;
   GpuPlace bias, addend;  // c, if there is none

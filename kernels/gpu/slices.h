@@ -9,6 +9,9 @@
 // the device for slow, so the first slices are short.
 //
 // Pure but for its own state: no clock, no device. GpuQueue feeds it.
+//
+// Rejected: a fixed number of groups per launch, which is too short on a large
+// GPU and far too long on an old one.
 #pragma once
 
 #include <array>

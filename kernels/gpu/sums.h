@@ -29,6 +29,7 @@ void gpu_find_statistics(GpuQueue& queue, const PixelSizes& n,
                          const GpuPlace& mean, const GpuPlace& variance);
 
 // Inputs of both passes; mean and variance may be of elsewhere.
+// All arrays lie densely, as in kernels/reference/normalization.h.
 struct NormalizationPlaces {
   GpuPlace x, mean, variance, gamma, beta;
 };

@@ -16,7 +16,9 @@ namespace quorate::opencl {
 // that one allocation may have.
 struct DeviceEntry {
   cl_device_id id = nullptr;
-  std::string name;         // "opencl:0"
+  std::string name;  // "opencl:0"
+  // model and driver are for people and for records of trust; a new driver
+  // counts as a new device (server/hosts/trust_book).
   std::string model;        // the maker's name for it
   std::string driver;       // its version
   std::string description;  // for people

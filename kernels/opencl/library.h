@@ -42,6 +42,7 @@ namespace quorate::opencl {
 
 // The functions under their names. None is null in what library() returns.
 struct Library {
+// Pointers of OpenCL's own types, so that calls are checked.
 #define QUORATE_MEMBER(name) decltype(&::name) name = nullptr;
   QUORATE_OPENCL_FUNCTIONS(QUORATE_MEMBER)
 #undef QUORATE_MEMBER

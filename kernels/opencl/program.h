@@ -29,6 +29,8 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  // Both live as long as this object; a queue or kernel made of them keeps them
+  // alive by OpenCL's own counting.
   cl_context context() const { return context_; }
   cl_program get() const { return program_; }
   // False if it came out of the cache.
@@ -53,6 +55,7 @@ class Program {
 };
 
 // $XDG_CACHE_HOME/quorate or ~/.cache/quorate; empty if neither is known.
+// Reads the environment at every call.
 std::filesystem::path default_cache();
 
 // The program of our kernels for a device, built once in this process and kept

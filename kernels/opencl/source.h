@@ -3,6 +3,10 @@
 //
 // Embedded at build time and expanded on first use: about 70 KB, the same text
 // that nvcc compiles. Safe from several threads; lives as long as the program.
+//
+// Rejected: a folder of kernel files beside the program, which an update could
+// leave in another version; and SPIR-V, which drivers of OpenCL 1.2 need not
+// take.
 #pragma once
 
 #include <string>

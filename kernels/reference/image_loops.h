@@ -11,6 +11,7 @@
 namespace quorate::reference {
 
 // Positions are signed here: taps lie before and beyond the image too.
+// Conversions are explicit below: -Wconversion is an error here.
 using Index = std::ptrdiff_t;
 
 // row and col may lie outside of the image; image may not.
@@ -46,6 +47,7 @@ inline bool is_inside(const ImageSizes& n, const Pixel& at) {
 }
 
 // Where a channel of a pixel lies in the array. The pixel must be inside.
+// In elements from the array's start; channels lie side by side.
 inline std::size_t offset(const ImageSizes& n, const Pixel& at,
                           std::size_t channel) {
   auto [image, row, col] = at;
@@ -56,7 +58,7 @@ inline std::size_t offset(const ImageSizes& n, const Pixel& at,
 }
 
 // Where the tap (kh, kw) of the window at an output pixel lies.
-// That may lie in the padding: ask is_inside before you read it.
+// The pixel may lie in the padding: ask is_inside before you read it.
 inline Pixel tap_of(const Pixel& out, std::size_t stride, std::size_t padding,
                     Index kh, Index kw) {
   auto step = static_cast<Index>(stride);

@@ -19,6 +19,7 @@ void normalize(const PixelSizes& n, const Normalization& how, const float* x,
                const float* beta, float* y);
 
 // What the backward pass reads and writes; all borrowed, none null.
+// x, dy, dx (N,P,C); mean, variance (N,groups); the others (C).
 struct NormalizationGradient {
   const float* x;
   const float* dy;

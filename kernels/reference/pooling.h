@@ -23,6 +23,7 @@ void average_pool2d_gradient(const PoolingSizes& n, const Pooling& how,
 // Writes y (N,C), the R2 sum over each image's pixels times reciprocal.
 void mean_pixels(const PixelSizes& n, float reciprocal, const float* x,
                  float* y);
+// Writes dx (N,P,C).
 void mean_pixels_gradient(const PixelSizes& n, float reciprocal,
                           const float* dy, float* dx);
 

@@ -26,6 +26,7 @@ class RowSum {
   }
 
  private:
+  // Part of the arithmetic; not to be tuned.
   static constexpr std::size_t kSegment = 64;
 
   void put(float acc) {

@@ -37,6 +37,7 @@ inline ScalarFunction scalar_function(Function f) {
     case Function::silu:
       return canonical_silu;
   }
+  // A switch without default, so that a new function is a warning here.
   check(false, "a function of the table");
   return nullptr;
 }

@@ -25,6 +25,7 @@ class SegmentSum {
   float total() const { return count_ <= kSegment ? acc_ : total_ + acc_; }
 
  private:
+  // Part of the arithmetic; not to be tuned.
   static constexpr std::size_t kSegment = 256;
 
   void end_segment() {

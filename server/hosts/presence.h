@@ -1,6 +1,6 @@
 // Which hosts were heard of lately. A question costs as much as hosts have
 // fallen silent since the last one, however many there are. In memory only:
-// after a restart nobody is here until he is heard of. Used by the writer's
+// after a restart nobody is here before they are heard of. Used by the writer's
 // thread only.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Which shard a host's next unit is of: one that it holds, if that can be.
+// Which shard a host's next unit is taken from: one that it holds, if possible.
 // Nothing else depends on what a host says that it holds; see
 // docs/validation.md, "What a host says of its shards".
 #pragma once
@@ -48,7 +48,7 @@ class ShardHosts {
   std::unordered_map<std::uint32_t, std::uint32_t> count_;
 };
 
-// The shard that the next unit for a host is of; nullopt: everything is handed
+// The shard of a host's next unit; nullopt: everything is handed
 // out. held: shards that it has, or will have with its results in progress.
 // others: where the other active hosts are.
 //

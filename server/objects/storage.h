@@ -23,7 +23,7 @@ class Storage {
   // the rest of the folder.
   void add_other(const ProjectFolder& folder, StoreNames& names);
 
-  // By run; what is of no run comes last.
+  // By run; rows of no run come last.
   std::vector<StorageRow> rows() const;
 
  private:

@@ -100,7 +100,7 @@ class Uploads {
   // Removes what is left of a result that is closed; of one whose files came
   // from a BOINC client, not before that is durable.
   void forget(ResultId result);
-  // Of which there are files here.
+  // The results that have files here.
   std::set<ResultId> results() const;
 
  private:

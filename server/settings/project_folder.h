@@ -51,7 +51,7 @@ struct ProjectFolder {
   fs::path boinc_lock() const { return root / "run" / "boinc.lock"; }
 };
 
-// The names of the data sets that there are, sorted by no rule.
+// The names of the project's data sets, in no order.
 std::vector<std::string> dataset_names(const ProjectFolder& folder);
 
 // The project's key signs units, ledger and statements; the house's signs what

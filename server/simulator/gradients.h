@@ -24,7 +24,7 @@ class Gradients {
 
   // A host has the unit, and is expected to have computed it at `due`.
   virtual void begin(const Hash& workunit, Seconds due) = 0;
-  // That host is done with it, or will not be.
+  // The host is done with the unit, or will not finish it.
   virtual void end(const Hash& workunit) = 0;
   // Of a unit that was begun. Its update is among the project's objects.
   // Throws unavailable if it cannot be computed.

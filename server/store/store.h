@@ -199,7 +199,7 @@ class Store {
   virtual std::vector<Result> rejected_results(RunKey run,
                                                const Page& page) = 0;
 
-  // The next record of the run's ledger, and the entry that it is of. Throws
+  // The next record of the run's ledger, and the entry it was made of. Throws
   // corrupt unless it follows the last one (server/store/ledger_order), or if
   // the result that it takes in is in a ledger already: no result can change a
   // model twice. Records are never changed or removed. Host shares follow.

@@ -2,6 +2,11 @@
 // brings the files and carries the result; seals, hashes and signatures are
 // ours, as under our own client.
 //
+// The room client/worker/boinc is our side of BOINC's application protocol
+// (shared memory, lock, exit files), without BOINC's library. It owns the
+// slot's lock and the host's key file, and may include client/worker/units and
+// checks.
+//
 // In the slot, by name: "unit" (the sealed task), "snapshot" and "shard" to
 // read; "header" (the signed result header) and, unless the host is a witness,
 // "update" to write. In the project's folder, kept by all tasks: the key of

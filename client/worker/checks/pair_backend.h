@@ -21,6 +21,8 @@ struct OperationDifference {
   float second = 0;
 };
 
+// Takes over both. Each allocation exists on both devices, each operation takes
+// the time of both and of two downloads.
 class PairBackend final : public Backend {
  public:
   PairBackend(std::unique_ptr<Backend> first, std::unique_ptr<Backend> second)
@@ -93,6 +95,7 @@ class PairBackend final : public Backend {
   bool all_finite(ConstView x) override;
 
  private:
+  // One of the two devices with the views that an operation was given.
   class Side;
   struct Output {
     const char* name;

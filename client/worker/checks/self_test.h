@@ -1,5 +1,9 @@
 // Tasks with known answers: whether a device computes exactly what canonical
 // arithmetic says (docs/numerics.md, section 11).
+//
+// The room client/worker/checks finds out what a device is worth: exact or not
+// (here), how fast (bench), and where two devices part (explain, pair_backend).
+// It owns nothing and may include client/worker/units.
 #pragma once
 
 #include <string>

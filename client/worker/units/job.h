@@ -5,6 +5,9 @@
 
 namespace quorate::worker {
 
+// Implemented for our agent (serve.cpp) and for BOINC's client
+// (boinc_runtime.h); called by the trainer on the thread that computes. What it
+// throws ends the job.
 class Job {
  public:
   virtual ~Job() = default;

@@ -11,6 +11,7 @@ namespace quorate::worker {
 inline constexpr Seconds kProgressInterval{0.25};
 inline constexpr Seconds kCheckpointInterval{10};
 
+// Used by the thread that computes.
 class Pace {
  public:
   // cpu_percent: share of the time that is spent computing, 1 to 100.

@@ -1,6 +1,11 @@
 // Computes workunits and evaluates parameters on one device: objects from
 // files, results into files. Model, buffers and checked files are kept from job
 // to job, since units of a tenth of a second are common.
+//
+// The room client/worker/units is a job from sealed task to update, whoever
+// asked for it. It trusts nobody: seals, hashes and sizes are checked here,
+// also if the agent did. It owns mapped files and what training needs, and may
+// include workunits/training and kernels/. One thread.
 #pragma once
 
 #include <memory>

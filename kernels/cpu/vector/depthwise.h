@@ -31,6 +31,8 @@ struct DepthwiseWindows {
 
 // One segment of pixels of a weight gradient, added to dw (taps,w_tap) if it
 // continues. Pixel k of a span is at r + its offset + k * r_k + taps[j].
+// continues: dw holds the sum of the segments before this one. spans: pixels
+// that lie side by side in R; the last of them has ends_segment.
 struct DepthwiseSegment {
   const float* r = nullptr;
   const Span* spans = nullptr;  // up to the one that ends the segment

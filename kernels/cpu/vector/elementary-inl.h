@@ -46,11 +46,11 @@ HWY_INLINE IntVec integer(std::uint32_t value) {
 // kernels/primitives.h for vectors: the same names, so that
 // kernels/elementary-inl.h compiles to a function of a vector. Conditions are
 // masks here, and q_select takes both sides.
+// Left defined for the rest of the source that includes this: only loops of
+// vectors follow.
 #define Q_FUNCTION HWY_INLINE
 #define Q_FLOAT FloatVec
 #define Q_INT IntVec
-// Arguments are parenthesised, but some are evaluated twice in the scalar form:
-// pass values without effects.
 #define q_constant(p) constant(p)
 #define q_integer(p) integer(p)
 #define q_fma(a, b, c) hn::MulAdd((a), (b), (c))

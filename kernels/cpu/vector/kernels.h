@@ -47,6 +47,7 @@ struct ElementwiseKernels {
   // False if an element is NaN or infinite.
   bool (*all_finite)(const float* x, std::size_t n);
 };
+// One table per instruction set, made when the program was compiled.
 const ElementwiseKernels& elementwise_kernels(InstructionSet set);
 
 // Blocks of R1, and segments of R2.
@@ -63,6 +64,7 @@ inline constexpr std::size_t segment_count(std::size_t rows) {
 struct ReductionKernels {
   // The value of one R1 block of n <= kSumBlock elements: of their sum, and of
   // the sum of their squares.
+  // n may be 0: +0. Only the last block of an array has fewer than kSumBlock.
   float (*block_sum)(const float* x, std::size_t n);
   float (*block_squares)(const float* x, std::size_t n);
   // R1 of n elements.
@@ -72,11 +74,14 @@ struct ReductionKernels {
   // R2 in two steps. Each segment of rows, `stride` elements apart, becomes a
   // row of `to`: segment_count(rows) rows. Then `count` such rows are added in
   // pairs, into the first.
+  // x: the first row; `to`: as many rows of `cols` as there are segments, which
+  // may not overlap x. Neither needs alignment.
   void (*segment_sums)(const float* x, std::size_t stride, std::size_t rows,
                        std::size_t cols, float* to);
   // The same of the rows `ids` of a matrix x with `cols` columns.
   void (*listed_segment_sums)(const float* x, Indices ids, std::size_t cols,
                               float* to);
+  // In place, in the order of section 5; the rows after the first are used up.
   void (*add_pairs)(float* sums, std::size_t count, std::size_t cols);
 
   // One row: dx = (softmax(x) - one-hot(target)) * scale; dx may be x. Returns
@@ -102,6 +107,7 @@ const ReductionKernels& reduction_kernels(InstructionSet set);
 // Of one image: n.in.images and n.out.images are not read.
 // in and out arrays are dense (H,W,C); gradients overwrite dx.
 struct PoolingKernels {
+  // x (H,W,C) -> y (OH,OW,C); channels are the vectors.
   void (*max_pool)(const PoolingSizes& n, const Pooling& how, const float* x,
                    float* y);
   void (*max_pool_gradient)(const PoolingSizes& n, const Pooling& how,

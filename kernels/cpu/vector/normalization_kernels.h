@@ -50,6 +50,7 @@ struct RowStatistics {
 
 struct NormalizationKernels {
   // R2 of (x - mean)^2: each segment of rows becomes a row of `to`.
+  // mean: one per column, as spread over the channels.
   void (*square_sums)(const float* x, const float* mean, std::size_t rows,
                       std::size_t cols, float* to);
   // y = (x - mean) rs gamma + beta, then the relu if there is one.

@@ -91,6 +91,7 @@ HWY_INLINE void pack_row(const float* from, const PanelCut& panel, float* to) {
 
 // MatmulKernels::pack: `depth` rows of V as one panel. Rows that lie along the
 // columns are copied, others transposed in blocks of 4 x 4.
+// `to` has depth * panel.vectors * kLanes floats; alignment is not needed.
 void pack_panel(const float* v, std::size_t v_k, std::size_t v_col,
                 std::size_t depth, const PanelCut& panel, float* to) {
   const std::size_t width = panel.vectors * kLanes;
@@ -123,6 +124,7 @@ constexpr std::size_t packed_tile(std::size_t height, std::size_t depth) {
 void pack_along(const float* r, std::size_t r_k, const Span* spans,
                 const Span* end, std::size_t rows, std::size_t height,
                 std::size_t depth, float* to) {
+  // Tiles lie apart by this, so that none overwrites the next one's start.
   const std::size_t tile = packed_tile(height, depth);
   for (const Span* span = spans; span != end; ++span) {
     const float* from = r + span->offset;

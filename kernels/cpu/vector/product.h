@@ -4,6 +4,10 @@
 // Who calls it: CpuBackend for matmul, Convolver and Attention with tables of
 // their own. The kernel sees sides R and V, not a and b: which operand is which
 // is arrange_product's choice, by cost.
+//
+// Rejected: a BLAS library. It would sum in an order that depends on its
+// version, the processor and the number of threads, and a replica's bits would
+// not agree.
 #pragma once
 
 #include <cstddef>
@@ -98,6 +102,7 @@ Product piece_of(const Product& product, std::size_t pieces, std::size_t i,
                  std::size_t lanes);
 
 // Columns of C that are made together, as many whole vectors as a tile has.
+// first, cols: in columns of C. `vectors` says how wide a packed row is.
 struct PanelCut {
   std::size_t first = 0;
   std::size_t cols = 0;

@@ -25,9 +25,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using WordTag = hn::ScalableTag<std::uint32_t>;
 using WordVec = hn::Vec<WordTag>;
+// Words are 32 bits, as many to a vector as floats.
 inline constexpr WordTag kW{};
 
 // Both halves of the products of 32-bit words.
+// Integers only: there is no rounding that could differ.
 struct WideProduct {
   WordVec high, low;
 };

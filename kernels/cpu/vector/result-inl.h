@@ -28,6 +28,7 @@ struct Panel {
 };
 
 // A row tile: where R is read for it, in `tile`; its place in C.
+// first, count: rows of C; at most as many as tile_rows() says.
 struct RowTile {
   Tile tile;
   std::size_t first;
@@ -94,6 +95,7 @@ void make(const Product& p, bool along_rows, bool is_last, RowTile& row_tile,
                  : pick_tile<false>(row_tile.count, panel.cut.vectors);
   if (p.c_col != 1) return make_across(p, is_last, row_tile, panel, function);
   const Finish& f = p.finish;
+  // What follows is done by the tile itself where C lies along its rows.
   t.finishes = is_last && (f.bias || f.addend || f.relu);
   t.bias = f.bias ? f.bias + panel.cut.first : nullptr;
   t.addend[0] = nullptr;

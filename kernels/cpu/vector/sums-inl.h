@@ -31,6 +31,7 @@ struct WholeVector {
   HWY_INLINE void store(FloatVec v, float* y) const {
     hn::StoreU(v, kF, y + i);
   }
+  // The same interface as PartVector, which has a mask.
   HWY_INLINE FloatVec keep(FloatVec v, FloatVec) const { return v; }
 };
 
@@ -118,6 +119,7 @@ template <std::size_t kSums, class Term>
 HWY_INLINE void sum_blocks(std::size_t n, const Term& term,
                            float (&values)[kSums]) {
   if (n <= kSumBlock) return block_values(0, n, term, values);
+  // One binary counter for each sum; they hold log2 of the blocks' number.
   PairSum totals[kSums];
   for (std::size_t i = 0; i < n; i += kSumBlock) {
     block_values(i, n - i < kSumBlock ? n - i : kSumBlock, term, values);
@@ -134,6 +136,7 @@ HWY_INLINE float sum_blocks(std::size_t n, const Term& term) {
 }
 
 // Calls f(first row, rows, index) for every segment of R2.
+// No rows are one segment of none: its sum is +0.
 template <class F>
 HWY_INLINE void for_segments(std::size_t rows, const F& f) {
   for (std::size_t i = 0; i < segment_count(rows); ++i) {
@@ -151,6 +154,7 @@ HWY_INLINE void segment_sum(std::size_t rows, std::size_t cols,
   constexpr std::size_t kVectors = 4 / kSums;
   const std::size_t lanes = hn::Lanes(kF);
   std::size_t c = 0;
+  // Blocks of columns whose sums fit the registers, rows inside.
   for (; c + kVectors * lanes <= cols; c += kVectors * lanes) {
     FloatVec acc[kVectors][kSums];
     for (auto& vector : acc) {

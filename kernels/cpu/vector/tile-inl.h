@@ -21,6 +21,8 @@ namespace {
 // 512 bits: 32 registers, and products read R from memory. 256 bits: 16, and
 // one of them holds R.
 constexpr bool kWide = kLanes == 16;
+// A tile is at most 24 x 1, 12 x 2, 8 x 3 or 6 x 4 vectors of 512 bits, or 12 x
+// 1 or 6 x 2 of 256 bits: what fits the registers with R and V.
 constexpr std::size_t kMostVectors = most_tile_vectors(kLanes);
 constexpr std::size_t kMostRows = kWide ? 24 : 12;
 
@@ -45,6 +47,7 @@ struct Tile {
   std::size_t v_k;
   const float* zeros;  // Product::zeros of the panel
   // What will be needed soon, asked for at every step along k.
+  // Prefetching only: null is not allowed, any readable place will do.
   const float* ahead;
   std::size_t ahead_k;
   float* c[kMostRows];
@@ -109,6 +112,7 @@ HWY_INLINE void sum_span(const Tile& t, const Span& span, const float*& v,
 template <std::size_t kRows, std::size_t kVectors>
 HWY_INLINE void add_zeros(const Tile& t, const Span& span, const float*& v,
                           Vec (&acc)[kRows][kVectors]) {
+  // One row of zeros' sums for each span that lies in the padding.
   const float* zeros =
       t.zeros + static_cast<std::size_t>(span.zeros) * kVectors * kLanes;
 #pragma GCC unroll 4
@@ -153,6 +157,7 @@ HWY_INLINE void store_segment(const Tile& t, bool add,
 
 // The tile is in the first-level cache: what follows costs little there, and
 // would crowd the loop above.
+// Bias, addend and relu on the stored tile, in this order.
 HWY_NOINLINE void finish_tile(const Tile& t, std::size_t rows,
                               std::size_t vectors) {
   for (std::size_t i = 0; i < rows; ++i) {
@@ -218,6 +223,8 @@ TileFunction pick_rows(std::size_t rows, std::index_sequence<kRowsLess1...>) {
 }
 
 // rows: at most tile_rows(kAlongRows, vectors).
+// vectors: 1 to kMostVectors. Called once for each tile, which takes some
+// thousand cycles.
 template <bool kAlongRows, std::size_t kVectors = 1>
 TileFunction pick_tile(std::size_t rows, std::size_t vectors) {
   if constexpr (kVectors < kMostVectors) {

@@ -25,6 +25,7 @@ using Vec = hn::Vec<hn::ScalableTag<float>>;
 
 constexpr std::size_t kLanes = hn::MaxLanes(hn::ScalableTag<float>());
 // All lanes, or the first few: others are +0, and not stored.
+// lanes: 1 to kLanes. Memory beyond is not read, so it may be none of ours.
 HWY_INLINE Vec load_lanes(const float* from, std::size_t lanes) {
   return lanes == kLanes ? hn::LoadU(kF, from)
                          : hn::MaskedLoad(hn::FirstN(kF, lanes), kF, from);

@@ -24,6 +24,7 @@
 
 // A divisor as a multiplication and a shift: of numbers below 2^31.
 typedef struct {
+  // See divisor_of() and q_divide(); a divisor of 0 is never sent.
   q_word divisor;
   q_word multiplier;
   q_word shift;
@@ -38,11 +39,13 @@ typedef struct {
 // z / inner * a_outer + z % inner * a_inner; b and c alike.
 typedef struct {
   q_long a_outer, a_inner, b_outer, b_inner, c_outer, c_inner;
+  // Heads of a sequence, or groups of channels; 1 for a single product.
   q_word inner;
   q_word matrices;
   q_word rows, cols, depth;
   q_word a_stride, b_stride, c_stride;  // elements from row to row as stored
-  q_word range;                         // Q_ALL_K ...
+  // Only attention has other than Q_ALL_K, and then segments are not split.
+  q_word range;  // Q_ALL_K ...
   // Segments that one group sums, and where they begin; partial sums of one
   // segment each go to c, one after another.
   q_word first_segment, segments, segments_per_group;
@@ -58,6 +61,7 @@ typedef struct {
 // gradient of x is computed apart for each of the `stride` x `stride` phases
 // of input pixels, whose windows lie on the same taps.
 typedef struct {
+  // What m or k is divided by, to find image, row and column, tap and channel.
   QDivisor by_image, by_row;       // pixels of an image, and of its row
   QDivisor by_channels, by_width;  // of a tap, and taps in a row of them
   q_word in_height, in_width, in_channels;     // x
@@ -65,6 +69,7 @@ typedef struct {
   q_word kernel_width;
   q_word group_in, group_out;  // channels of one group
   q_word stride, padding;
+  // The next three are of the gradient of x, zeros otherwise.
   q_word phase_row, phase_col;  // the first tap of a phase
   q_word first_row, first_col;  // the first input pixel of a phase
   q_word shift_row, shift_col;  // the output pixel of that tap and pixel

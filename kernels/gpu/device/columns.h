@@ -109,6 +109,7 @@ Q_KERNEL(add_row_pairs)
 }
 
 // scale[i] = div(1, sqrt(variance[i] + epsilon)).
+// The reciprocal of each group's standard deviation.
 Q_KERNEL(deviations)
 (q_word first, q_size count, Q_INPUT(variance), Q_OUTPUT(scale),
  float epsilon) {

@@ -1,10 +1,20 @@
 // Operations of one element at a time (docs/numerics.md, sections 6 to 8).
+// Longer than other headers: the kernels are short, and many.
+//
+// An item computes every 256th element of its group's 1024 (Q_FOR_ELEMENTS) and
+// touches no other, so outputs may be inputs. These kernels take as long as
+// their way through memory does, so each does all that it can in one pass.
+// Parameters are those of the operations of kernels/backend.h; `count` is the
+// elements in all, `first` the slice's first group.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_ELEMENTWISE_H_
 #define QUORATE_KERNELS_GPU_DEVICE_ELEMENTWISE_H_
 
 #include "kernels/gpu/device/arguments.h"
 #include "kernels/gpu/device/language.h"
 
+// f(x) by the function's number. f is the same for all items of a launch, so
+// the branch costs next to nothing. Any other number is silu: the host sends
+// known ones.
 Q_FUNCTION float q_apply(q_word f, float x) {
   switch (f) {
     case Q_EXP:
@@ -28,6 +38,7 @@ Q_FUNCTION float q_apply(q_word f, float x) {
   }
 }
 
+// dy f'(x); the host refuses functions without a gradient.
 Q_FUNCTION float q_apply_gradient(q_word f, float x, float dy) {
   switch (f) {
     case Q_TANH:
@@ -43,12 +54,14 @@ Q_FUNCTION float q_apply_gradient(q_word f, float x, float dy) {
   }
 }
 
+// y = f(x).
 Q_KERNEL(map)(q_word first, q_size count, Q_INPUT(x), Q_OUTPUT(y), q_word f) {
   Q_AT(x);
   Q_AT(y);
   Q_FOR_ELEMENTS(i, count) y[i] = q_apply(f, x[i]);
 }
 
+// dx = dy f'(x).
 Q_KERNEL(map_gradient)
 (q_word first, q_size count, Q_INPUT(x), Q_INPUT(dy), Q_OUTPUT(dx), q_word f) {
   Q_AT(x);
@@ -80,6 +93,7 @@ Q_KERNEL(scale_array)
   Q_FOR_ELEMENTS(i, count) y[i] = q_mul(x[i], factor);
 }
 
+// y = fma(rate, sub(mul(x, factor), y), y): running statistics.
 Q_KERNEL(move_towards)
 (q_word first, q_size count, Q_INPUT(x), Q_OUTPUT(y), float factor,
  float rate) {
@@ -90,6 +104,7 @@ Q_KERNEL(move_towards)
   }
 }
 
+// x (rows,cols) += bias (cols), in place.
 Q_KERNEL(add_bias)
 (q_word first, q_size count, Q_OUTPUT(x), Q_INPUT(bias), q_word cols) {
   Q_AT(x);
@@ -109,6 +124,8 @@ Q_KERNEL(pixels)
 }
 
 // found becomes 1 if an element is NaN or infinite.
+// Items that find one all write the same word: the order does not matter. The
+// host sets it to 0 before.
 Q_KERNEL(find_not_finite)
 (q_word first, q_size count, Q_INPUT(x), Q_GLOBAL q_word* found,
  q_size found_first) {
@@ -119,6 +136,8 @@ Q_KERNEL(find_not_finite)
   }
 }
 
+// One step; v is written even without momentum. The zeros of `step` leave their
+// terms out instead of multiplying by 0, which would make NaN of infinity.
 Q_KERNEL(sgd)
 (q_word first, q_size count, Q_OUTPUT(w), Q_INPUT(g), Q_OUTPUT(v),
  const QSgd step) {
@@ -135,6 +154,7 @@ Q_KERNEL(sgd)
   }
 }
 
+// One step; the corrections for it come from the host, ready.
 Q_KERNEL(adamw)
 (q_word first, q_size count, Q_OUTPUT(w), Q_INPUT(g), Q_OUTPUT(m), Q_OUTPUT(v),
  const QAdamW step) {

@@ -19,6 +19,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
                                    const QPatch* patches, float* values) {
   const q_word item = q_item();
   if (q_a_runs_along_k(kind)) {
+    // 16 neighbouring items read 16 neighbouring elements of one row.
     const q_word k = k0 + item % 16u;
     const QStep step = q_step(kind, p, n, k);
     Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
@@ -29,6 +30,7 @@ Q_FUNCTION void Q_SIZED(q_fetch_a)(const int kind, const QProduct p,
       }
     }
   } else {
+    // Neighbouring items read neighbouring rows of one step along k.
     const q_word m = m0 + item % Q_TILE;
     Q_UNROLL for (q_word i = 0u; i < Q_SHARE; ++i) {
       const q_word k = k0 + item / Q_TILE + i * (256u / Q_TILE);

@@ -42,6 +42,7 @@ typedef unsigned char q_byte;
 
 #endif
 
+// The same for every kernel, so that the host never has to choose.
 #define Q_GROUP_ITEMS 256u
 
 // Before a loop over arrays of an item, which are then registers. On a CPU they
@@ -60,6 +61,7 @@ typedef unsigned char q_byte;
 #define Q_KERNEL(name) Q_KERNEL_OF(name, 4)
 
 // Counts and offsets of elements.
+// Indices of arrays have 64 bits, as an array may have 2^31 rows.
 typedef q_long q_size;
 
 // An array among a kernel's parameters, which begins `x##_first` elements into
@@ -73,6 +75,7 @@ typedef q_long q_size;
 #define q_group() (first + q_launched_group())
 
 // For each element i that belongs to this item: a group covers 1024.
+// `i##_end` is computed once, before the loop.
 #define Q_FOR_ELEMENTS(i, count)                                              \
   for (q_size i = (q_size)q_group() * 1024u + q_item(),                       \
               i##_end =                                                       \

@@ -23,6 +23,7 @@
 
 // Neighbouring items read along k, where that is how memory lies, or along the
 // rows or columns.
+// Memory serves neighbouring items best when they read neighbouring words.
 #define q_a_runs_along_k(kind)                                 \
   ((kind) == Q_AB || (kind) == Q_ABT || (kind) == Q_FORWARD || \
    (kind) == Q_INPUT_SLOPES)
@@ -134,6 +135,7 @@ Q_FUNCTION float q_a_element(const int kind, const QConvolution n,
 // An element of b at column n. Its step along k is that of a.
 Q_FUNCTION q_size q_b_at(const int kind, const QProduct p, const QConvolution n,
                          q_word column, q_word k, q_word z) {
+  // Weights, dy and plain matrices lie with their columns side by side.
   if (kind == Q_ABT) return (q_size)column * p.b_stride + k;
   if (kind != Q_INPUT_SLOPES) return (q_size)k * p.b_stride + column;
   const q_word tap = q_divide(k, n.by_channels);

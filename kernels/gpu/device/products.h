@@ -9,6 +9,7 @@
 
 #include "kernels/gpu/device/operands.h"
 
+// The same text twice: 256 items with 4 x 4 results each, then 8 x 8.
 #define Q_TILE 64u
 #define Q_SIDE 4u
 #define Q_RESIDENT 4
@@ -46,6 +47,7 @@ Q_KERNEL(add_segments)
   Q_FOR_ELEMENTS(i, count) {
     float total =
         p.first_segment == 0u ? partials[i] : q_add(totals[i], partials[i]);
+    // Never in parallel: the order of the segments is part of the result.
     for (q_word part = 1u; part < parts; ++part) {
       total = q_add(total, partials[part * count + i]);
     }
@@ -78,6 +80,7 @@ Q_FUNCTION void q_narrow_product(const int kind, q_size i,
   const q_word k_begin = (p.first_segment + part * p.segments_per_group) * 256u;
   const q_word k_end = q_least(k_begin + p.segments_per_group * 256u, p.depth);
   const QPatch patch = q_patch(kind, p, n, m, z);
+  // Groups of channels lie side by side in the weights and the output.
   b += z * p.b_inner;
   float total = 0.0f;
   for (q_word begin = k_begin; begin < k_end; begin += 256u) {
@@ -100,6 +103,8 @@ Q_FUNCTION void q_narrow_product(const int kind, q_size i,
   }
 }
 
+// One item reads both factors for each product, through the caches: slower than
+// a tile for each product, faster than a tile that is mostly empty.
 #define Q_NARROW_KERNEL(name, kind)                                        \
   Q_KERNEL(name)                                                           \
   (q_word first, Q_INPUT(a), Q_INPUT(b), Q_OUTPUT(c), Q_OUTPUT(totals),    \

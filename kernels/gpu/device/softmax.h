@@ -3,6 +3,10 @@
 //
 // A row's items share it by turns (item, item + 256, ...). Sums over it go
 // through q_row_sum, in R1 order; maxima may be taken in any order.
+//
+// Rejected: the softmax that rescales while it streams, and the attention that
+// is built on it. It reads a row once instead of three times, but its sum
+// depends on where the maximum lies.
 #ifndef QUORATE_KERNELS_GPU_DEVICE_SOFTMAX_H_
 #define QUORATE_KERNELS_GPU_DEVICE_SOFTMAX_H_
 
@@ -69,6 +73,7 @@ Q_KERNEL(softmax_cross_entropy)
 }
 
 // correct[r] = 1 if the first of the greatest of row r is at its target.
+// The host counts the ones.
 Q_KERNEL(find_correct)
 (q_word first, Q_INPUT(logits), Q_WORDS(targets), Q_GLOBAL q_word* correct,
  q_size correct_first, q_word cols) {

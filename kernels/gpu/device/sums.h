@@ -10,6 +10,7 @@
 
 // The binary counter of partial sums (PairSum), kept by one item of a group.
 typedef struct {
+  // partials[l]: the sum of 2^l values, if bit l of count is set.
   float partials[32];
   q_word count;
 } QPairs;
@@ -85,6 +86,7 @@ Q_FUNCTION float q_row_sum(const int is_dot, Q_GLOBAL const float* x,
 }
 
 // sums[b] = the value of block b. One group makes eight.
+// The host adds them in pairs afterwards (add_row_pairs).
 Q_KERNEL(block_sums)
 (q_word first, q_size count, Q_INPUT(x), Q_OUTPUT(sums), q_word is_dot) {
   Q_AT(x);
@@ -106,6 +108,7 @@ Q_KERNEL(block_sums)
 
 // means[r] = div(R1 of row r of x (., cols), or its dot with a row of gamma,
 // elements). Row r takes row r % gamma_rows of gamma.
+// One group a row. elements: as a number, rounded by the host.
 Q_KERNEL(row_means)
 (q_word first, Q_INPUT(x), Q_INPUT(gamma), Q_OUTPUT(means), q_word cols,
  q_word gamma_rows, float elements) {

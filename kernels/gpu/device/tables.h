@@ -30,6 +30,7 @@ Q_KERNEL(chain_sums)
   Q_AT(sums);
   Q_FOR_ELEMENTS(i, count) {
     const q_word channel = (q_word)(i % channels);
+    // An item has one channel of one chain.
     const q_size chain = i / channels;
     float sum = 0.0f;
     // From +0, in the order of the rows: a chain of section 5.
@@ -52,6 +53,7 @@ Q_KERNEL(add_chains)
     const q_size symbol = i / channels;
     QPairs pairs;
     pairs.count = 0u;
+    // In pairs, as the binary counter adds them (PairSum).
     for (q_word c = chains[symbol]; c < chains[symbol + 1u]; ++c) {
       q_push(&pairs, sums[(q_size)c * channels + channel]);
     }

@@ -143,6 +143,7 @@ Q_FUNCTION void Q_SIZED(q_product)(
   } while (begin < k_end);
 }
 
+// The kernels themselves: one for each kind, so that `kind` is a constant.
 #define Q_PRODUCT_PARAMETERS                                                  \
   q_word first, Q_INPUT(a), Q_INPUT(b), Q_OUTPUT(c), Q_OUTPUT(totals),        \
       Q_INPUT(bias), Q_INPUT(addend), const QProduct p, const QConvolution n, \

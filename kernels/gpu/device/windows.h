@@ -108,6 +108,7 @@ Q_KERNEL(max_pool_gradient)
   Q_AT(dy);
   Q_AT(dx);
   Q_FOR_ELEMENTS(i, q_pooling_inputs(n)) {
+    // It is the input's place at first, then runs over the windows over it.
     QElement out = q_element(i, n.in_height, n.in_width, n.channels);
     const QRange rows = q_windows_of(n, out.row, n.out_height);
     const QRange cols = q_windows_of(n, out.col, n.out_width);
@@ -130,6 +131,7 @@ Q_KERNEL(average_pool)
   Q_AT(x);
   Q_AT(y);
   Q_FOR_ELEMENTS(i, q_pooling_results(n)) {
+    // An item is one result; its taps lie apart by a row of the image.
     const QElement out = q_element(i, n.out_height, n.out_width, n.channels);
     const QRange rows = q_window(n, out.row, n.in_height);
     const QRange cols = q_window(n, out.col, n.in_width);

@@ -94,6 +94,7 @@ class MemoryStore final : public Store {
   std::vector<ResultId> insert_results(
       std::span<const Result> results) override;
   void update_results(std::span<const Result> results) override;
+  // One look-up for each unit; no pass over other rows.
   std::vector<Result> results_of(
       std::span<const WorkunitId> workunits) override;
   std::optional<Result> result(ResultId id) override;

@@ -15,6 +15,7 @@ namespace quorate {
 
 // Throws corrupt: the change contradicts what is stored. The caller rolls back.
 // why: what was found, with its ids.
+// The message begins with "store in memory".
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> why,
                          Values&&... values) {

@@ -69,7 +69,8 @@ class Rows {
   // rows_[i] has the id first_ + i. Each row is an allocation of its own, so
   // that it stays where it is when the deque grows.
   std::deque<std::unique_ptr<Row>> rows_;  // null: dropped
-  std::int64_t first_ = 1;                 // id of the front
+  // Grows as old rows are dropped, never shrinks.
+  std::int64_t first_ = 1;  // id of the front
 };
 
 }  // namespace quorate

@@ -82,6 +82,7 @@ class UndoLog {
   }
 
  private:
+  // In the order of the changes.
   std::vector<std::function<void()>> steps_;
 };
 

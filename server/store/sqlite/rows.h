@@ -1,7 +1,7 @@
 // Rows in and out of their tables: how each type of member is stored, and the
 // statements that follow from the lists of columns in tables.h.
-// Enumerators and integers are INTEGER (64-bit ones by their bits), floats and
-// doubles REAL, hashes, keys and bytes BLOB, a model its JSON text.
+// Texts of statements are made once for each type; the connection keeps the
+// statements prepared.
 #pragma once
 
 #include <algorithm>

@@ -135,11 +135,13 @@ class SqliteStore final : public Store {
   SqliteConnection connection_;
   // Of this transaction, not yet in their tables: a result is often made, sent
   // and judged in one, and a run's cursor moves with each unit.
+  // is_new: to be inserted, else updated.
   struct WaitingResult {
     Result result;
     bool is_new = false;
   };
   std::map<ResultId, WaitingResult> waiting_results_;
+  // By key, so that of several changes the last is written.
   std::map<RunKey, RunCursor> waiting_cursors_;
   std::map<std::pair<RunKey, std::uint32_t>, ShardProgress> waiting_progress_;
   ResultId next_result_ = 0;  // 0: not yet known in this transaction

@@ -19,6 +19,7 @@ namespace quorate {
 
 // The id of another row; 0, for none, is stored as NULL, so that the foreign
 // key is checked for the others only. Borrows the member that it wraps.
+// Without it a row that refers to nothing would be refused, as no row has id 0.
 template <class Id>
 struct Reference {
   Id& id;
@@ -46,6 +47,7 @@ template <class Row>
 struct Table;
 
 // Whether an update leaves the column out.
+// Compared by name, when a statement's text is made: once per type.
 template <class Row>
 constexpr bool is_fixed(std::string_view column) {
   if constexpr (requires { Table<Row>::kFixed; }) {
@@ -240,6 +242,8 @@ struct Table<Run> {
 
 // Further columns of the run's row, written apart from it: they change with
 // every unit, the settings seldom.
+// `round_units` is 0 until the round has begun; `next_unit` is the next unit's
+// index.
 template <>
 struct Table<RunCursor> {
   static constexpr std::string_view kName = "runs";
@@ -384,7 +388,7 @@ struct Table<Evaluation> {
 };
 
 // For people; nothing is decided by what stands here.
-// run and host are NULL where the event is of none.
+// run and host are NULL where the event has none.
 template <>
 struct Table<Event> {
   static constexpr std::string_view kName = "events";

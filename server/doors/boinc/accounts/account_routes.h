@@ -23,7 +23,7 @@ namespace quorate::boinc {
 // Handlers run on I/O threads; both references outlive it.
 class AccountRoutes {
  public:
-  // platforms: that there are programs for now.
+  // platforms: names those for which a program is published now.
   AccountRoutes(Project& project, BoincAccounts& accounts, bool is_tls,
                 std::function<std::vector<std::string>()> platforms);
 
