@@ -1,6 +1,6 @@
 // The functions of docs/numerics.md, sections 6 and 7, of one number: written
 // once, in the primitives that were included before (kernels/primitives.h, or
-// kernels/cpu/vector_primitives-inl.h for a vector of numbers), and compiled as
+// kernels/cpu/vector/elementary-inl.h for a vector), and compiled as
 // C++, CUDA and OpenCL C. Branch-free: whatever is not wanted is selected away.
 // No guard: the vector form is included once per instruction set.
 //

@@ -1,7 +1,7 @@
 // The primitives of docs/numerics.md, section 2, under one name in three
 // languages: C++, CUDA and OpenCL C. Each is one correctly rounded operation.
 // What is written in them (kernels/elementary-inl.h) means the same everywhere;
-// kernels/cpu/vector_primitives-inl.h has them for vectors.
+// kernels/cpu/vector/elementary-inl.h has them for vectors.
 #ifndef QUORATE_KERNELS_PRIMITIVES_H_
 #define QUORATE_KERNELS_PRIMITIVES_H_
 

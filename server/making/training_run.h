@@ -76,7 +76,7 @@ struct TrainingRun {
   std::optional<std::uint64_t> diverged_unit;
 
   // Assimilated units that are to be rechecked, and those that are to be
-  // revoked: see server/rechecks. The run does not end before both are empty.
+  // revoked: see server/rechecking. The run does not end before both are empty.
   std::set<WorkunitId> to_recheck;
   std::set<WorkunitId> to_revoke;
   // Models of peers that wait to be mixed in: the newest of each.

@@ -40,7 +40,7 @@ struct ServerSettings {
   Seconds heartbeat{30};
   // How long a replica waits for the host that was drawn for it.
   Seconds reservation{5};
-  // Whether stock BOINC clients may come; see server/boinc.
+  // Whether stock BOINC clients may come; see server/doors/boinc.
   bool boinc = true;
   // How often they come when they have nothing to say, and how long they may be
   // silent: in between they cannot be reached.
