@@ -125,7 +125,7 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"rule_settings", {{"rate", 1}}}}, "rate"},
            Row{{{"rule", "sync"}, {"local_steps", 2}},
                "--local-steps 2: units of rule"},
-           Row{{{"rule", "easgd"}, {"momentum", 0.5}}, "--rule easgd: is for"},
+           Row{{{"rule", "easgd"}, {"momentum", 0.5}}, "--rule easgd is for"},
            Row{{{"rule", "easgd"}, {"optimizer", "adamw"}}, "without momentum"},
            Row{{{"rule", "gossip"}, {"rule_settings", {{"replicas", 1}}}},
                "from 2 to 1024"},
