@@ -152,7 +152,7 @@ std::string computing_text(const Activity& activity) {
       [](const auto& device) { return protocol::is_gpu_name(device); });
   std::string text = devices_text(devices);
   if (gpus < static_cast<std::ptrdiff_t>(devices.size())) {
-    text += fmt::format(", {} per task, {} % of the time",
+    text += fmt::format(", {} a task, {} % of the time",
                         count_text(activity.threads, "thread"),
                         activity.cpu_percent);
   }

@@ -54,8 +54,9 @@ function taskItem(task) {
 
 function runItem(share) {
   const item = document.createElement('li');
-  item.textContent = `${share.results} results are part of run ${share.run}, ` +
-      `in versions ${share.first_version} to ${share.last_version}`;
+  item.textContent = `${share.results} results are part of the model of run ` +
+      `${share.run}, in versions ${share.first_version} to ` +
+      `${share.last_version}`;
   return item;
 }
 

@@ -186,8 +186,8 @@ function setConnection(state) {
   const lost = byId('lost');
   lost.hidden = state === 'live';
   setText(lost, `Connection lost ${dateTime(Date.now())}. ` +
-      (latest ? 'These figures are from before. ' : '') +
-      'The page goes on by itself when the server answers.');
+      (latest ? 'These figures are from before that. ' : '') +
+      'The page continues by itself when the server answers.');
   if (isNews) {
     announce(state === 'live' ? 'The server is back.'
                               : 'The connection to the server is lost.');

@@ -33,7 +33,7 @@ const kFactFormats = {
   batch: ({settings}) => counted(settings.batch, 'sample'),
   codec: ({settings}) => settings.codec,
   local_steps: ({settings}) =>
-      settings.local_steps === 0 ? 'as the host’s speed asks'
+      settings.local_steps === 0 ? 'adapted to the host’s speed'
                                  : count(settings.local_steps),
   seed: ({settings}) => String(settings.seed),
   created: (run) => dateTime(run.created),
@@ -53,13 +53,14 @@ function advice(run, hostsActive) {
   }
   if (run.state === 'finished' || run.state === 'stopped') {
     const ended = run.state === 'finished' ? 'Finished' : 'Stopped';
-    return [`${ended} ${dateTime(run.ended)}. The best version as a file:`,
+    return [`${ended} ${dateTime(run.ended)}. To get the best version as a ` +
+                'file:',
             `quorate -C my-project export ${run.run} --out model.safetensors`];
   }
   if (run.waits) return [`The run ${run.waits}.`, ''];
   if (hostsActive === 0) {
-    return ['No volunteer’s host is there now. The command under “Join in” ' +
-            'brings one.', ''];
+    return ['No volunteer’s host is active now. Send volunteers the ' +
+            'command under “Join in”.', ''];
   }
   return null;
 }

@@ -39,7 +39,8 @@ TEST_CASE("where it is not clear, nothing is chosen, and all are listed") {
   };
   const Row table[] = {
       {kTwo, "",
-       "2 projects are attached; choose with --project FINGERPRINT: 11111111 "
+       "2 projects are attached; choose one with --project FINGERPRINT: "
+       "11111111 "
        "One at https://a:1, 22222222 Two at http://b:2"},
       {kTwins, "https://a:1",
        "2 projects are attached as \"https://a:1\"; choose one with --project "

@@ -85,7 +85,8 @@ TEST_CASE("a folder of another user is refused, naming both") {
         DataFolder folder(root.path());
       } catch (const Error& e) {
         std::string what = e.what();
-        is_refused = what.find("belongs to root, you are") != std::string::npos;
+        is_refused =
+            what.find("belongs to root, but you are") != std::string::npos;
       }
     }
     ::_exit(is_refused ? 0 : 1);

@@ -119,7 +119,7 @@ class PageTest(unittest.TestCase):
         for expected in [
                 "waiting for work", "Not paused.", "cuda:0, cpu:avx2, 2 threads a task, 50 % of the time; GPU 40 %",
                 "Valid 38", "Pending 3", "Credit 12.500", "Received 12.3 MB",
-                "37 results are part of run first, in versions 2 to 90",
+                "37 results are part of the model of run first, in versions 2 to 90",
                 "Too late or failed 4", "disk full",
                 "Waits: no work at this project now",
                 "Result 7: computing, step 5 of 20 (25 %)", "Result 8: downloading"]:

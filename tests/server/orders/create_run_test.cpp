@@ -123,8 +123,9 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"rule", "diloco"}, {"alpha", 0.5}}, "alpha"},
            Row{{{"rule_settings", {{"alpha", 3}}}}, "alpha"},
            Row{{{"rule_settings", {{"rate", 1}}}}, "rate"},
-           Row{{{"rule", "sync"}, {"local_steps", 2}}, "--local-steps 2: rule"},
-           Row{{{"rule", "easgd"}, {"momentum", 0.5}}, "--rule easgd: is for"},
+           Row{{{"rule", "sync"}, {"local_steps", 2}},
+               "--local-steps 2: units of rule"},
+           Row{{{"rule", "easgd"}, {"momentum", 0.5}}, "--rule easgd is for"},
            Row{{{"rule", "easgd"}, {"optimizer", "adamw"}}, "without momentum"},
            Row{{{"rule", "gossip"}, {"rule_settings", {{"replicas", 1}}}},
                "from 2 to 1024"},
@@ -164,7 +165,7 @@ TEST_CASE("a text gets a network of text, with AdamW, and no other") {
   std::string found =
       refusal(admin, "train-create",
               {{"run", "one"}, {"dataset", "book"}, {"momentum", 0.5}});
-  CHECK(found.find("--momentum: is a setting of sgd") != std::string::npos);
+  CHECK(found.find("--momentum is a setting of sgd") != std::string::npos);
   admin.call(
       "train-create",
       {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});

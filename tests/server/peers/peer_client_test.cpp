@@ -149,7 +149,7 @@ TEST_CASE("offers that the run cannot take are refused, and nothing fetched") {
   }
   SUBCASE("another arithmetic") {
     scene.peer.offer.arithmetic = 2;
-    expected = "arithmetic 2, this program has 1";
+    expected = "arithmetic 2, but this program has 1";
   }
   SUBCASE("another run") {
     scene.peer.offer.name = "others";

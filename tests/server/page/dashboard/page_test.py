@@ -193,7 +193,7 @@ class PageTest(unittest.TestCase):
         server.stop()
         page.wait_for(IS_LOST)
         self.assertIn("Connection lost", page.text())
-        self.assertIn("These figures are from before.", page.text())
+        self.assertIn("These figures are from before that.", page.text())
         self.assertIn("93.71 %", page.text())
         server.status["status"]["results_per_minute"] = 77
         server.start()
