@@ -76,6 +76,7 @@ in_memory() { # COMMAND...
     return
   fi
   folder=$(mktemp -d /dev/shm/quorate-XXXXXX)
+  chmod 1777 "$folder" # some tests are another user for a while
   TMPDIR=$folder "$@"
   rm -rf "$folder"
 }

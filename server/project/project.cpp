@@ -1,5 +1,7 @@
 #include "server/project/project.h"
 
+#include <utility>
+
 #include "base/arithmetic.h"
 #include "protocol/native/messages.h"
 
@@ -12,34 +14,26 @@ Project::Project(const fs::path& root, const ServerSettings& settings,
       settings_(settings),
       keys_(load_keys(folder_)),
       lock_(folder_.lock()),
-      store_(open_sqlite_store(folder_.database())),
-      objects_(folder_.objects(), folder_.temporary()),
-      state_(std::make_unique<ProjectState>(folder_, settings_, keys_, clock_,
-                                            *store_, objects_)),
-      writer_(std::make_unique<Writer>(*store_, clock_, std::move(on_fatal),
-                                       [this] { objects_.sync(); })),
-      uploads_(std::make_unique<Uploads>(folder_.uploads(),
-                                         settings_.disk_reserve_mb << 20,
-                                         state_->open_results, objects_)),
-      daemons_(std::make_unique<Daemons>(*state_, *writer_, *uploads_, roles)) {
-}
+      core_({folder_, settings_, keys_, clock_},
+            open_sqlite_store(folder_.database()), roles, true,
+            std::move(on_fatal)) {}
 
 Project::~Project() {
   stop();
 }
 
 void Project::start() {
-  writer_->start();
-  daemons_->start();
+  writer().start();
+  daemons().start();
 }
 
 void Project::begin_stop() {
-  daemons_->post([this] { daemons_->scheduler.close(); });
+  daemons().post([this] { daemons().scheduler.close(); });
 }
 
 void Project::stop() {
-  daemons_->stop();
-  writer_->stop();
+  daemons().stop();
+  writer().stop();
 }
 
 Bytes Project::statement(const std::string& tls_pin) const {

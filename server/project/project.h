@@ -1,6 +1,6 @@
-// An opened project: folder, store, objects, memory and daemons, put together.
-// The server opens it to serve; the CLI opens it for one command when no server
-// runs.
+// A project's folder, opened: its keys, the lock that keeps a second process
+// out, and the core. The server opens it to serve; the CLI opens it for one
+// command when no server runs.
 //
 // The room server/project wires all rooms before it and owns them, in the order
 // of the members below; none before it may include it. A lock in run/ keeps a
@@ -8,13 +8,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "server/objects/upload.h"
-#include "server/project/daemons.h"
-#include "server/state/project_state.h"
-#include "server/writer/writer.h"
+#include "server/project/project_core.h"
 
 namespace quorate {
 
@@ -34,10 +30,10 @@ class Project {
 
   const ProjectFolder& folder() const { return folder_; }
   const ProjectKeys& keys() const { return keys_; }
-  ProjectState& state() { return *state_; }
-  Daemons& daemons() { return *daemons_; }
-  Writer& writer() { return *writer_; }
-  Uploads& uploads() { return *uploads_; }
+  ProjectState& state() { return core_.state(); }
+  Daemons& daemons() { return core_.daemons(); }
+  Writer& writer() { return core_.writer(); }
+  Uploads& uploads() { return core_.uploads(); }
   // The sealed project statement. tls_pin: of the certificate in use, or "".
   Bytes statement(const std::string& tls_pin) const;
 
@@ -47,12 +43,7 @@ class Project {
   ProjectKeys keys_;
   FileLock lock_;
   SystemClock clock_;
-  std::unique_ptr<Store> store_;
-  ObjectStore objects_;
-  std::unique_ptr<ProjectState> state_;
-  std::unique_ptr<Writer> writer_;
-  std::unique_ptr<Uploads> uploads_;
-  std::unique_ptr<Daemons> daemons_;
+  ProjectCore core_;
 };
 
 }  // namespace quorate

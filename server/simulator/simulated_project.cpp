@@ -15,6 +15,12 @@ PrivateKey key_of(std::uint64_t seed, std::string_view what) {
   return PrivateKey::from_seed(sha256(text).view());
 }
 
+// However full the disk is: a simulation gives the same anywhere.
+ServerSettings on_any_disk(ServerSettings settings) {
+  settings.disk_reserve_mb = 0;
+  return settings;
+}
+
 }  // namespace
 
 ProjectKeys simulated_keys(std::uint64_t seed) {
@@ -29,48 +35,35 @@ SimulatedProject::SimulatedProject(ProjectFolder folder,
                                    std::unique_ptr<Store> store,
                                    std::function<std::uint64_t()> draw)
     : folder_(std::move(folder)),
-      settings_(settings),
+      settings_(on_any_disk(settings)),
       keys_(std::move(keys)),
-      store_(std::move(store)),
-      objects_(folder_.objects(), folder_.temporary()),
-      state_(std::make_unique<ProjectState>(folder_, settings_, keys_, clock_,
-                                            *store_, objects_)) {
-  state_->draw = std::move(draw);
-  // Not started: every job runs on the caller's thread.
-  writer_ =
-      std::make_unique<Writer>(*store_, clock_, [](const std::string& why) {
-        log_error("simulation_failed", {{"why", why}});
-      });
-  uploads_ = std::make_unique<Uploads>(folder_.uploads(), 0,
-                                       state_->open_results, objects_);
-  daemons_ = std::make_unique<Daemons>(*state_, *writer_, *uploads_, Roles{});
+      core_({folder_, settings_, keys_, clock_}, std::move(store), Roles{},
+            false, [](const std::string& why) {
+              log_error("simulation_failed", {{"why", why}});
+            }) {
+  state().draw = std::move(draw);
 }
 
 void SimulatedProject::job(const std::function<void()>& what) {
-  writer_->run([&] {
-    what();
-    daemons_->settle();
-  });
+  core_.job(what);
   do_what_is_aside();
 }
 
 void SimulatedProject::revise() {
-  daemons_->reviser.start_with(
+  daemons().reviser.start_with(
       [this](Job job) { aside_.push_back(std::move(job)); });
 }
 
 // Each of them may lead to others.
 void SimulatedProject::do_what_is_aside() {
-  while (writer_->run_posted() || !aside_.empty()) {
+  while (core_.writer().run_posted() || !aside_.empty()) {
     for (Job& job : std::exchange(aside_, {})) job();
   }
 }
 
 void SimulatedProject::tick() {
-  job([this] {
-    daemons_->transitioner.tick();
-    daemons_->scheduler.tick();
-  });
+  core_.tick();
+  do_what_is_aside();
 }
 
 }  // namespace quorate

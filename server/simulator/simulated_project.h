@@ -7,10 +7,8 @@
 #include <memory>
 
 #include "base/clock.h"
-#include "server/objects/upload.h"
-#include "server/project/daemons.h"
+#include "server/project/project_core.h"
 #include "server/settings/project_folder.h"
-#include "server/writer/writer.h"
 
 namespace quorate {
 
@@ -36,10 +34,10 @@ class SimulatedProject {
 
   const ProjectFolder& folder() const { return folder_; }
   const ProjectKeys& keys() const { return keys_; }
-  ProjectState& state() { return *state_; }
-  Daemons& daemons() { return *daemons_; }
-  ObjectStore& objects() { return objects_; }
-  Store& store() const { return *store_; }
+  ProjectState& state() { return core_.state(); }
+  Daemons& daemons() { return core_.daemons(); }
+  ObjectStore& objects() { return core_.objects(); }
+  Store& store() const { return core_.store(); }
   ManualClock& clock() { return clock_; }
 
  private:
@@ -49,12 +47,7 @@ class SimulatedProject {
   ServerSettings settings_;
   ProjectKeys keys_;
   ManualClock clock_;
-  std::unique_ptr<Store> store_;
-  ObjectStore objects_;
-  std::unique_ptr<ProjectState> state_;
-  std::unique_ptr<Writer> writer_;
-  std::unique_ptr<Uploads> uploads_;
-  std::unique_ptr<Daemons> daemons_;
+  ProjectCore core_;
   std::vector<Job> aside_;
 };
 

@@ -73,6 +73,7 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
     : options_(std::move(options)), folder_{root_.path()}, keys_(new_keys()) {
   settings.lease = Seconds(20);
   settings.heartbeat = Seconds(5);
+  settings.disk_reserve_mb = 0;
   settings.reservation = Seconds(2);
   settings.house_workers = options_.house_workers;
   settings.trust_proven_after = options_.proven_after;
@@ -86,47 +87,32 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
 }
 
 void ProjectFixture::open() {
-  store_ = options_.on_disk ? open_sqlite_store(folder_.database())
-                            : store_of_test();
-  objects_ =
-      std::make_unique<ObjectStore>(folder_.objects(), folder_.temporary());
-  state_ = std::make_unique<ProjectState>(folder_, settings, keys_, clock,
-                                          *store_, *objects_);
   // Not started: every job runs on the test's own thread.
-  writer_ = std::make_unique<Writer>(*store_, clock, [](const std::string&) {});
-  uploads_ = std::make_unique<Uploads>(folder_.uploads(), 0,
-                                       state_->open_results, *objects_);
-  daemons_ =
-      std::make_unique<Daemons>(*state_, *writer_, *uploads_, options_.roles);
-}
-
-void ProjectFixture::close() {
-  daemons_.reset();
-  uploads_.reset();
-  writer_.reset();
-  state_.reset();
-  objects_.reset();
-  store_.reset();
+  core_ = std::make_unique<ProjectCore>(
+      ProjectParts{folder_, settings, keys_, clock},
+      options_.on_disk ? open_sqlite_store(folder_.database())
+                       : store_of_test(),
+      options_.roles, options_.on_disk, [](const std::string&) {});
 }
 
 void ProjectFixture::reopen() {
   REQUIRE(options_.on_disk);
-  close();
+  core_.reset();
   open();
   if (options_.roles.validator) {
-    job([this] { daemons_->transitioner.look_at_all(); });
+    job([this] { daemons().transitioner.look_at_all(); });
   }
 }
 
 void ProjectFixture::crash_during(const std::function<void()>& what) {
-  store_->begin();
+  store().begin();
   what();
-  daemons_->settle();
+  daemons().settle();
   reopen();
 }
 
 void ProjectFixture::create_run() {
-  DatasetManifest dataset = tiny_dataset(*objects_, options_.shards);
+  DatasetManifest dataset = tiny_dataset(objects(), options_.shards);
   write_file_durably(folder_.datasets() / "tiny.json",
                      as_bytes(to_json(dataset)));
   Run run;
@@ -156,10 +142,11 @@ void ProjectFixture::create_run() {
     created.seed = run.seed;
     created.rule = run.rule;
     created.settings = "{}";
-    created.initial = objects_->put(write_parameters(run.model, initial));
-    run.key = store_->insert_run(run, {});
+    created.initial = objects().put(write_parameters(run.model, initial));
+    run.key = store().insert_run(run, {});
     TrainingRun& training =
-        state_->runs
+        state()
+            .runs
             .emplace(run.key,
                      TrainingRun(run, {}, {}, dataset,
                                  make_update_rule(run.rule, run.rule_settings),
@@ -167,7 +154,7 @@ void ProjectFixture::create_run() {
             .first->second;
     LedgerEntry first;
     first.body = created;
-    daemons_->assimilator.begin(training, first);
+    daemons().assimilator.begin(training, first);
   });
 }
 
@@ -175,7 +162,7 @@ Volunteer ProjectFixture::join() {
   Volunteer fresh;
   job([&] {
     fresh.user =
-        state_->hosts.register_user(fresh.account.public_key(), "", 0).id;
+        state().hosts.register_user(fresh.account.public_key(), "", 0).id;
   });
   return join(fresh);
 }
@@ -189,32 +176,26 @@ Volunteer ProjectFixture::join(const Volunteer& same_user) {
     host.name = "machine";
     host.door = "native";
     fresh.host =
-        state_->hosts.register_host(host, fresh.account.public_key(), 0).id;
+        state().hosts.register_host(host, fresh.account.public_key(), 0).id;
   });
   heartbeat(fresh, {});  // from now on it is active
   return fresh;
 }
 
 void ProjectFixture::job(const std::function<void()>& what) {
-  writer_->run([&] {
-    what();
-    daemons_->settle();
-  });
+  core_->job(what);
 }
 
 void ProjectFixture::pass(Seconds time) {
   clock.advance(time);
-  job([this] {
-    daemons_->transitioner.tick();
-    daemons_->scheduler.tick();
-  });
+  core_->tick();
 }
 
 ProjectFixture::Answer ProjectFixture::ask_later(const Volunteer& who,
                                                  const WorkWish& request) {
   auto answer = std::make_shared<std::optional<WorkAnswer>>();
   job([&] {
-    daemons_->scheduler.request_work(
+    daemons().scheduler.request_work(
         who.host, request,
         [answer](WorkAnswer reply) { *answer = std::move(reply); });
   });
@@ -237,7 +218,7 @@ Assignment ProjectFixture::ask_with(const Volunteer& who,
   WorkWish request;
   request.want = 1;
   request.device = "reference";
-  for (ResultId id : state_->feeder.in_progress(who.host)) {
+  for (ResultId id : state().feeder.in_progress(who.host)) {
     request.holding.push_back(id);
   }
   request.shards = shards;
@@ -248,26 +229,26 @@ Assignment ProjectFixture::ask_with(const Volunteer& who,
 }
 
 Assignment ProjectFixture::take(const Volunteer& who) {
-  for (ResultId id : state_->feeder.unsent()) state_->reservations.release(id);
+  for (ResultId id : state().feeder.unsent()) state().reservations.release(id);
   WorkAnswer reply = ask(who);
   REQUIRE(reply.assignments.size() == 1);
   return reply.assignments.front();
 }
 
 Volunteer ProjectFixture::house() {
-  return {PrivateKey::generate(), keys_.house, kHouseUser, state_->house_host};
+  return {PrivateKey::generate(), keys_.house, kHouseUser, state().house_host};
 }
 
 Assignment ProjectFixture::take_as_house() {
   std::optional<Assignment> assignment;
-  job([&] { assignment = daemons_->scheduler.work_for_house(); });
+  job([&] { assignment = daemons().scheduler.work_for_house(); });
   REQUIRE(assignment.has_value());
   return *assignment;
 }
 
 bool ProjectFixture::has_house_work() {
   bool has = false;
-  job([&] { has = daemons_->scheduler.work_for_house().has_value(); });
+  job([&] { has = daemons().scheduler.work_for_house().has_value(); });
   return has;
 }
 
@@ -277,7 +258,7 @@ WorkAnswer ProjectFixture::heartbeat(const Volunteer& who,
   request.holding = holding;
   std::optional<WorkAnswer> answer;
   job([&] {
-    daemons_->scheduler.heartbeat(who.host, request, [&](WorkAnswer reply) {
+    daemons().scheduler.heartbeat(who.host, request, [&](WorkAnswer reply) {
       answer = std::move(reply);
     });
   });
@@ -286,20 +267,20 @@ WorkAnswer ProjectFixture::heartbeat(const Volunteer& who,
 
 void ProjectFixture::give_up(const Volunteer& who, ResultId result,
                              const std::string& why) {
-  job([&] { daemons_->transitioner.on_failed(who.host, result, why); });
+  job([&] { daemons().transitioner.on_failed(who.host, result, why); });
 }
 
 TrainingResult ProjectFixture::compute(const Assignment& assignment) {
   Hash workunit = assignment.objects.at(0).hash;
   auto known = computed_.find(workunit);
   if (known != computed_.end()) return known->second;
-  Bytes sealed = sealed_task_of(*store_, *objects_, workunit);
+  Bytes sealed = sealed_task_of(store(), objects(), workunit);
   TrainingTask task =
       decode_task(open_sealed(sealed, SealKind::workunit, keys_.id,
                               keys_.project.public_key(), "workunit"));
   std::vector<float> base = read_parameters(
-      task.model, objects_->read(assignment.objects.at(1).hash), "snapshot");
-  Bytes shard = objects_->read(assignment.objects.at(2).hash);
+      task.model, objects().read(assignment.objects.at(1).hash), "snapshot");
+  Bytes shard = objects().read(assignment.objects.at(2).hash);
   auto backend = make_backend("reference");
   Trainer trainer(task, base, read_shard(shard, 2, "shard"), *backend);
   while (!trainer.is_finished()) trainer.step();
@@ -324,7 +305,7 @@ SignedHeader ProjectFixture::upload(const Volunteer& who,
   if (forgery.header) forgery.header(header);
   Bytes payload = forgery.upload.value_or(result.update);
   if (!payload.empty()) {
-    state_->open_results.set_uploaded(assignment.result, objects_->put(payload),
+    state().open_results.set_uploaded(assignment.result, objects().put(payload),
                                       payload.size());
   }
   return sign_header(header, keys_.id,
@@ -333,14 +314,14 @@ SignedHeader ProjectFixture::upload(const Volunteer& who,
 
 Acknowledgement ProjectFixture::send(const Volunteer& who, ResultId result,
                                      const SignedHeader& header) {
-  std::optional<OpenResult> open = state_->open_results.find(result);
+  std::optional<OpenResult> open = state().open_results.find(result);
   Acknowledgement reply;
   if (!open || open->host != who.host) {
-    job([&] { reply = daemons_->reports.repeat(who.host, result, header); });
+    job([&] { reply = daemons().reports.repeat(who.host, result, header); });
     return reply;
   }
-  ScreenedReport screened = daemons_->reports.screen(*open, header);
-  job([&] { reply = daemons_->reports.store(who.host, result, screened); });
+  ScreenedReport screened = daemons().reports.screen(*open, header);
+  job([&] { reply = daemons().reports.store(who.host, result, screened); });
   return reply;
 }
 
@@ -367,7 +348,7 @@ void ProjectFixture::train_to_end(const std::vector<Volunteer>& volunteers) {
 
 std::vector<LedgerEntry> ProjectFixture::ledger() {
   std::vector<LedgerEntry> entries;
-  for (const LedgerRecord& record : store_->ledger(run().run.key, 0, 10000)) {
+  for (const LedgerRecord& record : store().ledger(run().run.key, 0, 10000)) {
     entries.push_back(parse_entry(record.line));
   }
   return entries;
@@ -385,7 +366,7 @@ std::vector<ResultAssimilated> ProjectFixture::assimilated() {
 
 std::size_t ProjectFixture::events(const std::string& kind) {
   std::size_t count = 0;
-  for (const Event& event : store_->events({10000})) {
+  for (const Event& event : store().events({10000})) {
     if (event.kind == kind) ++count;
   }
   return count;
@@ -394,13 +375,13 @@ std::size_t ProjectFixture::events(const std::string& kind) {
 LedgerSources ProjectFixture::ledger_sources() {
   LedgerSources sources;
   sources.records = [this](std::uint64_t seq) -> std::optional<LedgerRecord> {
-    std::vector<LedgerRecord> found = store_->ledger(run().run.key, seq, 1);
+    std::vector<LedgerRecord> found = store().ledger(run().run.key, seq, 1);
     if (found.empty()) return std::nullopt;
     return found.front();
   };
-  sources.objects = [this](const Hash& hash) { return objects_->read(hash); };
+  sources.objects = [this](const Hash& hash) { return objects().read(hash); };
   sources.tasks = [this](const Hash& hash) {
-    return sealed_task_of(*store_, *objects_, hash);
+    return sealed_task_of(store(), objects(), hash);
   };
   sources.project = keys_.id;
   sources.key = keys_.project.public_key();

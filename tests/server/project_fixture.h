@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "server/datasets/manifest.h"
-#include "server/project/daemons.h"
+#include "server/project/project_core.h"
 #include "tests/support/temporary_folder.h"
 #include "validator/replay.h"
 #include "workunits/training/trainer.h"
@@ -112,20 +112,20 @@ class ProjectFixture {
   // Asks and reports until nobody gets work any more.
   void train_to_end(const std::vector<Volunteer>& volunteers);
 
-  ProjectState& state() { return *state_; }
-  Daemons& daemons() { return *daemons_; }
-  Writer& writer() { return *writer_; }
-  Uploads& uploads() { return *uploads_; }
-  TrainingRun& run() { return state_->runs.begin()->second; }
-  Result result(ResultId id) { return store_->result(id).value(); }
+  ProjectState& state() { return core_->state(); }
+  Daemons& daemons() { return core_->daemons(); }
+  Writer& writer() { return core_->writer(); }
+  Uploads& uploads() { return core_->uploads(); }
+  TrainingRun& run() { return state().runs.begin()->second; }
+  Result result(ResultId id) { return store().result(id).value(); }
   Workunit unit_of(ResultId id) {
-    return store_->workunit(result(id).workunit).value();
+    return store().workunit(result(id).workunit).value();
   }
   std::vector<Result> results_of_unit(WorkunitId id) {
-    return store_->results_of({&id, 1});
+    return store().results_of({&id, 1});
   }
   const Host& host(const Volunteer& who) {
-    return *state_->hosts.host(who.host);
+    return *state().hosts.host(who.host);
   }
   std::vector<LedgerEntry> ledger();
   std::vector<ResultAssimilated> assimilated();
@@ -138,19 +138,15 @@ class ProjectFixture {
 
  private:
   void open();
-  void close();
+  Store& store() { return core_->store(); }
+  ObjectStore& objects() { return core_->objects(); }
   void create_run();
 
   ProjectOptions options_;
   TemporaryFolder root_;
   ProjectFolder folder_;
   ProjectKeys keys_;
-  std::unique_ptr<Store> store_;
-  std::unique_ptr<ObjectStore> objects_;
-  std::unique_ptr<ProjectState> state_;
-  std::unique_ptr<Writer> writer_;
-  std::unique_ptr<Uploads> uploads_;
-  std::unique_ptr<Daemons> daemons_;
+  std::unique_ptr<ProjectCore> core_;
   std::map<Hash, TrainingResult> computed_;  // by workunit
 };
 

@@ -26,8 +26,8 @@ LEAST_MIXED = 0.25  # of the quorums: a BOINC and a native host
 
 def train(scene, false):
     """The whole run; returns all clients."""
-    # As fast as a BOINC client, which pays a second or two for each unit.
-    natives = [Volunteer(scene.stage, f"native-{i + 1}", "--cpu-percent", 30)
+    # As slow as a BOINC client, which pays seconds for each unit beside computing.
+    natives = [Volunteer(scene.stage, f"native-{i + 1}", "--cpu-percent", 15)
                for i in range(2)]
     for volunteer in natives:
         volunteer.attach(scene.server).start()

@@ -62,6 +62,7 @@ def cc_config(setup):
     reference site, and as many clients on this machine as there are."""
     options = {"skip_cpu_benchmarks": 1, "no_info_fetch": 1,
                "dont_contact_ref_site": 1, "allow_multiple_clients": 1,
+               "no_priority_change": 1,
                "ncpus": setup.cpus, "no_gpus": int(not setup.has_gpus)}
     flags = {flag: 1 for flag in setup.log_flags}
     return (f"<cc_config>\n<log_flags>\n{elements(flags)}\n</log_flags>\n"
