@@ -5,7 +5,7 @@
 // The room server/cli turns words into calls and answers into tables. It owns
 // nothing: a command asks a running server through AdminClient, or opens the
 // project for its own time. It may include everything of server/; nothing
-// includes it.
+// includes it. What a command asks of the project is in server/orders.
 #pragma once
 
 #include <string>

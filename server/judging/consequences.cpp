@@ -94,13 +94,15 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
 }
 
 void Consequences::forget_recheck(TrainingRun& training, Workunit& unit) {
-  if (training.to_recheck.erase(unit.id) > 0) unit.check = UnitCheck::none;
+  if (training.to_recheck.erase(unit.id) > 0) {
+    quorate::set_check(unit, UnitCheck::none);
+  }
 }
 
 void Consequences::set_check(Workunit unit, UnitCheck check) {
-  unit.check = check;
+  quorate::set_check(unit, check);
   if (LiveUnit* live = state_.feeder.find(unit.id)) {
-    live->unit.check = check;
+    quorate::set_check(live->unit, check);
     state_.feeder.save(*live);
   } else {
     state_.store.update_workunits({&unit, 1});

@@ -20,13 +20,13 @@ class Consequences {
   // Counts a validated result towards trust.
   void on_vouched(const Result& result);
 
-  // It will not be in the model: nothing is to be rechecked.
+  // The unit will not be in the model, so it need not be rechecked.
   static void forget_recheck(TrainingRun& training, Workunit& unit);
   // A unit of which something is known that does not fit its result.
   void recheck(const Workunit& unit) { set_check(unit, UnitCheck::recheck); }
-  // What a recheck found of a unit that is in the model. Sound: the results
-  // that came later and disagreed were false. False: all its valid results
-  // were, and its update is to be revoked.
+  // What a recheck found of a unit that is in the model. If it is sound, the
+  // results that came later and disagreed were false. If it is false, all its
+  // valid results were, and its update is to be revoked.
   void found_sound(const Workunit& unit);
   void found_false(const Workunit& unit, const std::string& what);
   // Its update is out of the model.

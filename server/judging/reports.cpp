@@ -99,7 +99,7 @@ Acknowledgement Reports::store(HostId host, ResultId id,
   }
   mark_reported(*result, state_.clock.unix_ms(), !rejection);
   if (rejection) {
-    validation_.reject(*live, *result, *rejection);
+    verdicts_.reject(*live, *result, *rejection);
   } else {
     keep(*live, *result, report);
   }
@@ -156,7 +156,7 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
     set_verdict(witness, ValidateState::init);
     if (wrong) {
       mark_false_proof(witness);
-      validation_.reject_false(live, witness, *wrong);
+      verdicts_.reject_false(live, witness, *wrong);
     } else {
       state_.feeder.save(witness);
     }

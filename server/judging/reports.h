@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "server/judging/transitioner.h"
-#include "server/judging/validation.h"
+#include "server/judging/verdicts.h"
 #include "server/state/project_state.h"
 
 namespace quorate {
@@ -38,9 +38,8 @@ Error on_hold(ResultId id);
 
 class Reports {
  public:
-  Reports(ProjectState& state, Validation& validation,
-          Transitioner& transitioner)
-      : state_(state), validation_(validation), transitioner_(transitioner) {}
+  Reports(ProjectState& state, Verdicts& verdicts, Transitioner& transitioner)
+      : state_(state), verdicts_(verdicts), transitioner_(transitioner) {}
 
   // Any thread. Reads the payload from the object store. Throws corrupt if the
   // header is none.
@@ -64,7 +63,7 @@ class Reports {
                         const ScreenedReport& report);
 
   ProjectState& state_;
-  Validation& validation_;
+  Verdicts& verdicts_;
   Transitioner& transitioner_;
 };
 

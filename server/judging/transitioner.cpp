@@ -150,18 +150,18 @@ void Transitioner::take_step(LiveUnit& live, const UnitDecision& decision) {
 }
 
 void Transitioner::begin_check(LiveUnit& live) {
-  live.unit.check = UnitCheck::spot;
+  set_check(live.unit, UnitCheck::spot);
   if (!state_.has_referee()) {
     // Another volunteer is the next best.
-    live.unit.min_quorum = live.unit.target_results = results_needed(
-        state_.run(live.unit.run).run.quorum, QuorumFor::own_check);
+    set_quorum(live.unit, results_needed(state_.run(live.unit.run).run.quorum,
+                                         QuorumFor::own_check));
   }
   state_.feeder.save(live);
 }
 
 void Transitioner::accept(LiveUnit& live, const QuorumDecision& quorum) {
   state_.open_results.forget_witnesses(live.unit.object);
-  validation_.apply(live, quorum);
+  verdicts_.apply(live, quorum);
   take_back_unsent(live);
   if (state_.has_referee() && live.unit.check == UnitCheck::spot) {
     state_.record("check_failed", live.unit.run, 0,
@@ -220,7 +220,7 @@ void Transitioner::take_back_unsent(LiveUnit& live) {
 
 void Transitioner::judge_late_results(LiveUnit& live) {
   for (Result& result : live.results) {
-    if (may_count(result)) validation_.judge_late(live, result);
+    if (may_count(result)) verdicts_.judge_late(live, result);
   }
 }
 
@@ -236,7 +236,7 @@ void Transitioner::close(WorkunitId id, Closing why) {
     case ClosingStep::credit:
       return take_back_unsent(*live);
     case ClosingStep::judge:
-      live->unit.is_late = true;
+      mark_late(live->unit);
       state_.feeder.save(*live);
       take_back_unsent(*live);
       return look_at(id);

@@ -12,7 +12,7 @@
 
 #include <string>
 
-#include "server/judging/validation.h"
+#include "server/judging/verdicts.h"
 #include "server/sending/scheduler.h"
 #include "server/units/decision.h"
 
@@ -20,9 +20,8 @@ namespace quorate {
 
 class Transitioner {
  public:
-  Transitioner(ProjectState& state, Scheduler& scheduler,
-               Validation& validation)
-      : state_(state), scheduler_(scheduler), validation_(validation) {}
+  Transitioner(ProjectState& state, Scheduler& scheduler, Verdicts& verdicts)
+      : state_(state), scheduler_(scheduler), verdicts_(verdicts) {}
 
   // A result's report is stored, or was rejected by screening: the unit may
   // have a quorum or need another replica.
@@ -70,7 +69,7 @@ class Transitioner {
 
   ProjectState& state_;
   Scheduler& scheduler_;
-  Validation& validation_;
+  Verdicts& verdicts_;
   bool is_validating_ = true;
 };
 

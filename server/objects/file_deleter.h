@@ -3,6 +3,7 @@
 //
 // Old snapshots, as soon as a newer version is published: each version that was
 // a base has one, and the ledger names only the published ones.
+// take_old_snapshots() chooses them, Assimilator::publish() removes them.
 //
 // Everything else by a sweep now and then, on a thread of its own: it asks what
 // needs each object (server/objects/object_uses), and removes what nothing

@@ -47,8 +47,8 @@ TrainingRun& loaded_run_of(Project& project, const json& arguments) {
   return training;
 }
 
-json set_state(Project& project, const json& arguments, RunState from,
-               RunState to) {
+json move_run(Project& project, const json& arguments, RunState from,
+              RunState to) {
   TrainingRun& training = loaded_run_of(project, arguments);
   if (training.run.state != from) {
     throw Error(ErrorKind::usage,
@@ -199,11 +199,11 @@ const std::map<std::string, Command>& commands() {
        [](Project& p, const json& a) { return detailed_run(p, run_of(p, a)); }},
       {"train-pause",
        [](Project& p, const json& a) {
-         return set_state(p, a, RunState::running, RunState::paused);
+         return move_run(p, a, RunState::running, RunState::paused);
        }},
       {"train-resume",
        [](Project& p, const json& a) {
-         return set_state(p, a, RunState::paused, RunState::running);
+         return move_run(p, a, RunState::paused, RunState::running);
        }},
       {"train-change", change},
       {"train-stop", stop},

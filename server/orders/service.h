@@ -3,7 +3,9 @@
 //
 // The room server/orders has one function for each command. It owns nothing; a
 // function runs on the writer's thread, in one transaction, and throws usage
-// before its first change. It may include server/project and server/page.
+// before its first change. It may include server/project and server/page. A new
+// command is a row of commands() here, and a file in server/cli that asks for
+// it.
 #pragma once
 
 #include <string>

@@ -1,6 +1,8 @@
-// What people and programs are shown of a project, as JSON: the tables of the
-// CLI. What of it is public, on the page, is server/page/page_data's decision.
-// Used by the writer's thread only.
+// What people and programs are shown of a project, as JSON: every figure of the
+// page and of the CLI's tables is put together here. Counts of units and
+// results are kept by the store (server/store), evaluations by
+// server/making/evaluations. What of it is public, on the page, is
+// server/page/page_data's decision. Used by the writer's thread only.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -8,7 +8,7 @@
 #include "server/house/house_workers.h"
 #include "server/judging/reports.h"
 #include "server/judging/transitioner.h"
-#include "server/judging/validation.h"
+#include "server/judging/verdicts.h"
 #include "server/merging/assimilator.h"
 #include "server/objects/file_deleter.h"
 #include "server/peers/peer_gossip.h"
@@ -39,7 +39,7 @@ class Daemons {
 
   UnitMaker maker;
   Scheduler scheduler;
-  Validation validation;
+  Verdicts verdicts;
   Transitioner transitioner;
   Assimilator assimilator;
   Reports reports;

@@ -2,9 +2,26 @@
 
 #include <algorithm>
 
-#include "server/sending/matching.h"
-
 namespace quorate {
+namespace {
+
+bool had_turn(const Result& result, UserId user) {
+  return result.server_state != ServerState::unsent && result.user == user &&
+         result.outcome != ResultOutcome::didnt_need;
+}
+
+}  // namespace
+
+bool suits(std::span<const Result> results, UserId user) {
+  return std::none_of(results.begin(), results.end(),
+                      [user](const Result& r) { return had_turn(r, user); });
+}
+
+bool suits_again(std::span<const Result> results, UserId user) {
+  return std::none_of(results.begin(), results.end(), [user](const Result& r) {
+    return had_turn(r, user) && r.outcome != ResultOutcome::no_reply;
+  });
+}
 
 bool Eligibility::suits(UserId user) const {
   return again_ ? suits_again(live_.results, user)

@@ -4,10 +4,19 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "server/state/project_state.h"
 
 namespace quorate {
+
+// True if a user's host may take another result of a unit that has these: never
+// two of one unit to one user, whatever became of the first. Only a result that
+// was taken back through no fault of the host's does not count.
+bool suits(std::span<const Result> results, UserId user);
+// The same, but neither does a result count that the user lost by silence: for
+// a unit that nobody else can finish.
+bool suits_again(std::span<const Result> results, UserId user);
 
 class Eligibility {
  public:
@@ -16,21 +25,17 @@ class Eligibility {
     anchors,  // hosts whose word can vouch for others: proven, or the house's
   };
 
-  // again: a result that the user lost by silence does not count, for a unit
-  // that nobody else can finish.
+  // again: asks suits_again() instead of suits().
   Eligibility(const ProjectState& state, const LiveUnit& live,
               bool again = false)
       : state_(state), live_(live), again_(again) {}
 
-  // True if the user has had no result of the unit: never two of one unit to
-  // one user, whatever became of the first, unless it was taken back through no
-  // fault of the host's.
   bool suits(UserId user) const;
-  // True if the host may have one: its user suits, it is not banned, no host of
-  // its block of addresses has one, and it is an anchor if one is wanted.
-  // `host` is there, as it asks.
+  // True if this host, which is asking now, may have one: its user suits, it is
+  // not banned, no host of its block of addresses has one, and it is an anchor
+  // if one is wanted.
   bool may(const Host& host, From from = From::anybody) const;
-  // The same of a host that may have gone: it is active, too.
+  // The same for a host that is not asking: it must be active, too.
   bool is_there(HostId host, From from = From::anybody) const;
   // Some volunteer's host is there and may. Looks at users first: quick with
   // thousands.

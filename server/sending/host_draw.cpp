@@ -1,5 +1,7 @@
 #include "server/sending/host_draw.h"
 
+#include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -94,6 +96,21 @@ class Draw {
 };
 
 }  // namespace
+
+std::optional<HostId> draw_host(std::span<const Candidate> candidates,
+                                std::uint64_t random_user,
+                                std::uint64_t random_host) {
+  std::map<UserId, std::vector<HostId>> by_user;
+  for (const Candidate& candidate : candidates) {
+    by_user[candidate.user].push_back(candidate.host);
+  }
+  if (by_user.empty()) return std::nullopt;
+  auto user =
+      std::next(by_user.begin(),
+                static_cast<std::ptrdiff_t>(random_user % by_user.size()));
+  const std::vector<HostId>& hosts = user->second;
+  return hosts[random_host % hosts.size()];
+}
 
 std::optional<HostId> draw_host_for(const ProjectState& state,
                                     const LiveUnit& live, ResultId result,

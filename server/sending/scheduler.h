@@ -38,9 +38,9 @@ class Scheduler {
   // Renews leases and tells what to drop, as above, without work.
   void heartbeat(HostId host, const WorkWish& wish, Send send);
 
-  // One unit for a house worker, or nullopt: a tie to break first, then, when
-  // no volunteer is active or the run is at its end, whatever is unsent or can
-  // be made.
+  // One unit for a house worker. Ties that it has to break come first. If no
+  // volunteer is active, or the run is at its end, it also gets whatever is
+  // unsent or can be made. nullopt: there is nothing for it.
   std::optional<Assignment> work_for_house();
   // The unit's next result is a house worker's.
   void wants_house(WorkunitId unit) { house_units_.insert(unit); }
@@ -53,8 +53,8 @@ class Scheduler {
   // suits and asks first.
   void reserve(LiveUnit& live, ResultId result);
 
-  // The unit was made for a proven host, and another has it now: it gets as
-  // many results as the run wants.
+  // The unit was made for a proven host, and a host that is not proven has it
+  // now: it gets as many results as the run's quorum wants.
   void demand_quorum(LiveUnit& live);
 
   // There may be work now for hosts that wait.

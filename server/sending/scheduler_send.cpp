@@ -56,8 +56,7 @@ void Scheduler::demand_quorum(LiveUnit& live) {
   const std::uint32_t quorum =
       results_needed(state_.run(live.unit.run).run.quorum, QuorumFor::unproven);
   if (live.unit.min_quorum >= quorum) return;
-  live.unit.min_quorum = quorum;
-  live.unit.target_results = quorum;
+  set_quorum(live.unit, quorum);
   state_.feeder.save(live);
   Instances now = count_instances(live.results);
   const std::uint32_t alive = now.outstanding() + now.undecided;

@@ -155,9 +155,9 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
   Bytes sealed = state_.notary->sealed(task);
   Workunit unit =
       make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());
-  unit.min_quorum = unit.target_results =
-      results_needed(training.run.quorum,
-                     wish.is_proven ? QuorumFor::proven : QuorumFor::unproven);
+  set_quorum(unit, results_needed(training.run.quorum,
+                                  wish.is_proven ? QuorumFor::proven
+                                                 : QuorumFor::unproven));
   training.cursor = next.after;
   state_.store.update_cursor(training.run.key, training.cursor);
   ShardProgress handed_out = progress.hand_out(shard, next.range.steps);

@@ -1,4 +1,6 @@
-// The operator's settings, quorate.toml: every setting and its default.
+// The operator's settings, quorate.toml: every setting and its default. The
+// names and ranges are entries in settings.cpp; docs/operator.md has them for
+// people.
 //
 // The room server/settings has what a project is before anything runs: its
 // folder, keys, settings, addresses and roles. It owns no memory of the server:

@@ -3,9 +3,9 @@
 // gathers the facts, takes the step, and asks again until the answer is one
 // that ends (ends_turn). docs/validation.md has the reasons.
 //
-// Rejected: to decide and act in one sweep, event by event. Each event then has
-// its own idea of what a quorum, a late unit or a referee is, and acting on one
-// unit calls for another in the middle.
+// We rejected deciding and acting in one sweep, event by event. Each event then
+// has its own idea of what a quorum, a late unit or a referee is, and acting on
+// one unit calls for another in the middle.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ namespace quorate {
 
 // What the decision has to know beside the unit's own rows.
 struct UnitFacts {
-  // Those results that may make a quorum, oldest first.
+  // The results that may be part of a quorum, oldest first.
   std::vector<Replica> replicas;
   std::uint32_t run_quorum = 1;  // users that the run's quorum has
   // A quorum of the run counts only with an anchor in it.
   bool needs_anchor = false;
-  // The unit's round has closed, or its branch of the model was left: it may
-  // be credited and judged, its update is not for the model.
+  // The unit's round has closed, or its branch of the model was left. Its
+  // results may still be judged and credited; its update is not for the model.
   bool is_late = false;
   // The project has house workers: somebody who settles disputes.
   bool has_referee = false;
@@ -49,7 +49,7 @@ enum class UnitStep {
   referee,    // have a house worker compute it
   check,      // a spot check was drawn: the verdict waits for it
   accept,     // the verdict
-  judge,      // results that came after the verdict get theirs
+  judge,      // results came after the verdict: judge them, too
   fail,       // it can never be validated
   cancel,     // too late, and nobody is at work on it
   drop,       // needs no more decisions: it leaves the memory
@@ -72,7 +72,7 @@ bool ends_turn(UnitStep step);
 
 // Why a unit is closed from outside, and what becomes of it.
 enum class Closing {
-  round_closed,  // without it: with a report it may still be credited
+  round_closed,  // without the unit, which may be credited if it has a report
   branch_left,   // the model went on elsewhere, by a revocation or another rule
   run_ended,
 };

@@ -55,7 +55,8 @@ class Reservations {
   // Takes out and returns those whose time is over.
   struct Expired {
     ResultId result;
-    bool was_drawn;  // its host did not come; else nobody might have it
+    // True: it was kept for a host, which did not come. False: it was held.
+    bool was_drawn;
   };
   std::vector<Expired> take_expired(Instant now);
 

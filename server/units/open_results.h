@@ -48,9 +48,9 @@ class OpenResults {
   // Whether a result in progress needs this object: its sealed workunit, its
   // snapshot, what leads there, or its shard.
   bool names(const Hash& object) const;
-  // Still to be reported, of a run that is not loaded: nothing can be taken of
-  // it until the server starts with the run, and until then nothing of it may
-  // be lost. find() does not know it.
+  // Puts a result on hold whose run is not loaded: nothing can be accepted for
+  // it until the server starts with that run, and nothing of it may be lost
+  // until then. find() does not know it.
   void hold(ResultId id, HostId host);
   // Strangers are not told: they would know how far a partner is.
   bool is_on_hold(ResultId id, HostId host) const;

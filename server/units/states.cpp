@@ -25,6 +25,18 @@ void set_state(Workunit& unit, WorkunitState to) {
   unit.state = to;
 }
 
+void set_check(Workunit& unit, UnitCheck check) {
+  unit.check = check;
+}
+
+void set_quorum(Workunit& unit, std::uint32_t users) {
+  unit.min_quorum = unit.target_results = users;
+}
+
+void mark_late(Workunit& unit) {
+  unit.is_late = true;
+}
+
 void mark_sent(Result& result, const Host& host, Millis now) {
   check(result.server_state == ServerState::unsent,
         "a result is sent that was sent before");

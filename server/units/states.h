@@ -1,6 +1,7 @@
-// The states of units and results: the only place that assigns them, and the
-// table of what may follow what. A step that the table does not have is a bug
-// and aborts. Changes the row in memory only: whoever calls saves it.
+// The states of units and results. Only this file assigns them, and it has the
+// table of which state may follow which: a step that is not in it is a bug and
+// aborts. (Checks, quorums and verdicts may change in any order.) The functions
+// change a row in memory; the caller saves it.
 //
 //   unit    open -> validated -> assimilated
 //           open -> credited | diverged | failed
@@ -19,6 +20,13 @@ namespace quorate {
 bool may_become(WorkunitState from, WorkunitState to);
 void set_state(Workunit& unit, WorkunitState to);
 
+// What is to be found out about the unit beside its quorum.
+void set_check(Workunit& unit, UnitCheck check);
+// So many users' results are to agree, and so many results are made for that.
+void set_quorum(Workunit& unit, std::uint32_t users);
+// Its update is not for the model any more.
+void mark_late(Workunit& unit);
+
 // A result goes out to a host.
 void mark_sent(Result& result, const Host& host, Millis now);
 // It ends without a report: given up, lost, or not needed. `reason` is for
@@ -31,8 +39,8 @@ void mark_reported(Result& result, Millis now, bool accepted);
 // The host is not to blame for giving it up.
 void mark_forgiven(Result& result, const std::string& reason);
 
-// The verdict. `inconclusive` is of a witness whose proof waits for the
-// payload, `init` of one whose proof was checked since.
+// The verdict. A witness is `inconclusive` while its proof waits for the
+// payload, and `init` again once the proof was checked.
 void set_verdict(Result& result, ValidateState verdict,
                  const std::string& reason = {});
 // A witness's proof turned out to be wrong.
@@ -40,8 +48,8 @@ void mark_false_proof(Result& result);
 
 // Reported, screened and not yet judged.
 bool may_count(const Result& result);
-// Its host may report it still: it is in progress, or its lease ran out, and it
-// is judged all the same.
+// Its host may still report it: it is in progress, or its lease ran out, and
+// its report is judged all the same.
 bool may_report(const Result& result);
 
 }  // namespace quorate

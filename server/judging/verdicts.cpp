@@ -1,4 +1,4 @@
-#include "server/judging/validation.h"
+#include "server/judging/verdicts.h"
 
 #include <algorithm>
 
@@ -53,7 +53,7 @@ bool is_in_model(const LiveUnit& live) {
 
 }  // namespace
 
-void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
+void Verdicts::apply(LiveUnit& live, const QuorumDecision& decision) {
   const Result& canonical = *live.find(decision.canonical);
   live.unit.canonical_result = canonical.id;
   TrainingRun& training = state_.run(live.unit.run);
@@ -68,7 +68,9 @@ void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
   for (const Replica& replica : replicas_of(state_, live)) {
     live.find(replica.id)->was_anchor = replica.anchor;
   }
-  if (is_valid_of_house(live, decision)) live.unit.check = UnitCheck::sound;
+  if (is_valid_of_house(live, decision)) {
+    set_check(live.unit, UnitCheck::sound);
+  }
   state_.feeder.save(live);
   for (ResultId id : decision.valid) grant(live, *live.find(id));
   credit_trust(live, decision);
@@ -90,7 +92,7 @@ void Validation::apply(LiveUnit& live, const QuorumDecision& decision) {
 
 // Trust grows with what somebody trusted computed too; where the operator wants
 // no anchors, with what any other user did.
-void Validation::credit_trust(LiveUnit& live, const QuorumDecision& decision) {
+void Verdicts::credit_trust(LiveUnit& live, const QuorumDecision& decision) {
   const bool any_vouches = !state_.trust.policy().anchor;
   for (ResultId id : decision.valid) {
     const Result& result = *live.find(id);
@@ -105,7 +107,7 @@ void Validation::credit_trust(LiveUnit& live, const QuorumDecision& decision) {
   }
 }
 
-void Validation::judge_late(LiveUnit& live, Result& result) {
+void Verdicts::judge_late(LiveUnit& live, Result& result) {
   const Result* canonical = live.find(live.unit.canonical_result);
   const bool agrees = canonical != nullptr && result.claim == canonical->claim;
   // An agreeing one whose proof could not be checked has shown nothing.
@@ -144,7 +146,7 @@ void Validation::judge_late(LiveUnit& live, Result& result) {
   }
 }
 
-void Validation::grant(const LiveUnit& live, Result& result) {
+void Verdicts::grant(const LiveUnit& live, Result& result) {
   state_.activity.count_valid();
   set_verdict(result, ValidateState::valid);
   state_.rests.succeeded(result.host);
@@ -156,16 +158,16 @@ void Validation::grant(const LiveUnit& live, Result& result) {
   state_.hosts.add_credit(result.host, result.credit, now, now);
 }
 
-void Validation::reject_false(LiveUnit& live, Result& result,
-                              const std::string& reason) {
+void Verdicts::reject_false(LiveUnit& live, Result& result,
+                            const std::string& reason) {
   reject(live, result, reason);
   consequences_.on_false(result.host, result.run,
                          fmt::format("result {} of unit {}: {}", result.id,
                                      live.unit.unit_index, reason));
 }
 
-void Validation::reject(LiveUnit& live, Result& result,
-                        const std::string& reason) {
+void Verdicts::reject(LiveUnit& live, Result& result,
+                      const std::string& reason) {
   state_.activity.count_rejected();
   set_verdict(result, ValidateState::invalid, reason);
   state_.feeder.save(result);

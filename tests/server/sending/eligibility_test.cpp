@@ -1,10 +1,12 @@
-#include "server/sending/matching.h"
+#include "server/sending/eligibility.h"
 
 #include <cmath>
 #include <map>
 #include <random>
 
 #include <doctest/doctest.h>
+
+#include "server/sending/host_draw.h"
 
 namespace quorate {
 namespace {

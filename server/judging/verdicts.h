@@ -8,17 +8,18 @@
 
 namespace quorate {
 
-class Validation {
+class Verdicts {
  public:
-  explicit Validation(ProjectState& state)
+  explicit Verdicts(ProjectState& state)
       : state_(state), consequences_(state) {}
 
   // A quorum was reached: the unit gets its canonical result and its next
   // state, every judged result its mark.
   void apply(LiveUnit& live, const QuorumDecision& decision);
-  // A result that arrived after the verdict is judged by the canonical one; if
-  // that was taken on its host's word, disagreement is a reason to recheck it,
-  // and whichever of the two was false has the consequences.
+  // A result that arrived after the verdict is judged by the canonical result.
+  // If the two disagree and no house worker vouched for the canonical one, the
+  // unit is rechecked, and the host whose result was false bears the
+  // consequences.
   void judge_late(LiveUnit& live, Result& result);
   // Marks a result invalid, with the reason; also one that screening keeps out
   // of every quorum.
