@@ -15,9 +15,8 @@ bool has_no_work(const Contact& contact, Instant now) {
 }
 
 std::string no_work_text(const Contact& contact, Millis next) {
-  return fmt::format(
-      "no work at this project now (asked {}; asks again {})",
-      clock_text(contact.asked), clock_text(next));
+  return fmt::format("no work at this project now (asked {}; asks again {})",
+                     clock_text(contact.asked), clock_text(next));
 }
 
 std::string away_text(const std::string& project, const Contact& contact,
