@@ -304,7 +304,7 @@ class Demo:
         yield model.stat().st_size > 0, f"model: {model}"
         self.stop(self.server)
         code = self.server.returncode
-        yield code == 0, f"the server left with exit code {code}"
+        yield code == 0, f"the server ended with exit code {code}"
 
     def play(self):
         """The whole demo; returns the text of the closing line."""
@@ -345,7 +345,7 @@ def fate(volunteer, host):
     if not host:
         return "never asked for work"
     if host["invalid"] and not host["valid"]:
-        return "found out every time; nothing of it is in the model"
+        return "caught every time; none of its results is in the model"
     if host["invalid"]:
         return "some results refused"
     if volunteer.valid_when_back is not None:
@@ -362,13 +362,12 @@ def parse_options():
     parser.add_argument("--data", help="folder with IDX files, e.g. "
                         "Fashion-MNIST (default: the built-in digits)")
     parser.add_argument("--volunteers", type=int, default=5, metavar="N",
-                        help="how many; 1 to 64 (default 5)")
+                        help="number of volunteers, 1 to 64 (default 5)")
     parser.add_argument("--boinc", action="store_true",
-                        help="stock BOINC clients beside our own; needs "
-                        "boinc-client")
-    parser.add_argument("--dir", help="leave the project here; new or empty "
-                        "(default: a temporary folder, removed "
-                        "if all went well)")
+                        help="also run stock BOINC clients; needs boinc-client")
+    parser.add_argument("--dir", help="folder for the project, new or empty; "
+                        "it stays (default: a temporary folder, removed if "
+                        "all went well)")
     parser.add_argument("--rule",
                         help="how updates combine: diloco (default) or "
                         "vc-asgd (default with --boinc)")

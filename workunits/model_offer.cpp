@@ -65,8 +65,9 @@ Bytes seal_offer(ModelOffer offer, const PrivateKey& key) {
 ModelOffer open_offer(ByteView sealed, std::string_view what) {
   if (sealed.size() <= kSealBytes ||
       sealed.size() > kMaxOfferBytes + kSealBytes) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: {} bytes are no offer", what, sealed.size()));
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("{}: its {} bytes are not an offer", what, sealed.size()));
   }
   ModelOffer offer = read_offer(sealed.first(sealed.size() - kSealBytes), what);
   open_sealed(sealed, SealKind::model_offer, project_id_of(offer.key),

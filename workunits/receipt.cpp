@@ -111,8 +111,8 @@ Receipt open_receipt(ByteView sealed, std::string_view what) {
   if (sealed.size() <= kSealBytes || sealed.size() > kMaxReceiptBytes) {
     throw Error(
         ErrorKind::corrupt,
-        fmt::format("{}: {} bytes are no receipt, which has {} to {}", what,
-                    sealed.size(), kSealBytes + 1, kMaxReceiptBytes));
+        fmt::format("{}: its {} bytes are not a receipt, which has {} to {}",
+                    what, sealed.size(), kSealBytes + 1, kMaxReceiptBytes));
   }
   Receipt receipt =
       parse(as_text(sealed.first(sealed.size() - kSealBytes)), what);

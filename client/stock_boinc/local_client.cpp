@@ -45,7 +45,7 @@ int parse_port(std::string_view digits, std::string_view whole) {
       ErrorKind::denied,
       fmt::format("read {}, the BOINC client's password: permission denied: "
                   "type: sudo usermod --append --groups boinc $USER, log in "
-                  "anew, and try again; or run this with sudo",
+                  "again, and try again; or run this with sudo",
                   file.string()));
 }
 

@@ -157,7 +157,7 @@ def test_false_results(stage):
     expect(without["left_out"] == len(false) and out.stat().st_size > 1000 and
            without["final_snapshot"] != told["final_snapshot"] and
            without["version"] == told["version"], f"without: {without}")
-    stage.fails(["there is such a file"], "quorate", "-C", project.folder,
+    stage.fails(["this file exists"], "quorate", "-C", project.folder,
                 "replay", RUN, "--without-host", host, "--out", out)
     return f"{len(false)} of {len(entries)} results false, each found"
 

@@ -53,9 +53,10 @@ TEST_CASE("an offer says what it was told, and who says so") {
 TEST_CASE("an offer that somebody touched or another sealed is refused") {
   Bytes sealed = seal_offer(sample_offer(), sample_key(4));
   CHECK(complaint(ByteView(sealed).first(kSealBytes)) ==
-        "theirs: 88 bytes are no offer");
-  CHECK(complaint(Bytes(kMaxOfferBytes + kSealBytes + 1)).find("no offer") !=
-        std::string::npos);
+        "theirs: its 88 bytes are not an offer");
+  CHECK(
+      complaint(Bytes(kMaxOfferBytes + kSealBytes + 1)).find("not an offer") !=
+      std::string::npos);
   // It names key 4, and key 5 sealed it.
   const ByteView payload = ByteView(sealed).first(sealed.size() - kSealBytes);
   CHECK(complaint(seal(payload, SealKind::model_offer,

@@ -113,7 +113,7 @@ TEST_CASE("a receipt of many runs has the last thousand, and can be read") {
   Receipt found = open_receipt(seal_receipt(receipt, sample_key(1)), "mine");
   CHECK(found.runs.size() == kMaxReceiptRuns);
   CHECK(found.runs.back().name == "last");
-  CHECK(complaint(Bytes(kMaxReceiptBytes + 1)).find("no receipt") !=
+  CHECK(complaint(Bytes(kMaxReceiptBytes + 1)).find("not a receipt") !=
         std::string::npos);
 }
 

@@ -104,8 +104,8 @@ std::unique_ptr<UpdateRule> make_delayed_nesterov(const std::string& settings) {
   const float most_c = 1.0F / static_cast<float>(delay);
   const float c = values.number(
       "c", 0.0F, [most_c](float x) { return x >= 0.0F && x <= most_c; },
-      "a number from 0 to 1 / delay: all of the momentum is spent then before "
-      "the next comes");
+      "a number from 0 to 1 / delay, at which all of the momentum is used up "
+      "before the next step");
   values.expect_no_others();
   return std::make_unique<DelayedNesterov>(gamma, beta, delay, c);
 }

@@ -53,7 +53,7 @@ std::unique_ptr<UpdateRule> make_delta_asgd(const std::string& settings) {
   const float rate = step_rate(values, 1.2F);
   const float power = values.number(
       "power", 1.0F, [](float p) { return p >= 0.0F && p <= 4.0F; },
-      "a number from 0 to 4: what late results count less by");
+      "a number from 0 to 4: how much less late results count");
   values.expect_no_others();
   return std::make_unique<DeltaRule>("delta-asgd", rate, power);
 }

@@ -35,7 +35,8 @@ RuleSettings::RuleSettings(std::string_view rule, const std::string& json)
   if (json.empty()) return;
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   if (!parsed.is_object()) {
-    refuse(rule_, "its settings are no JSON object, for example {\"key\": 1}");
+    refuse(rule_,
+           "its settings are not a JSON object, for example {\"key\": 1}");
   }
   for (const auto& [key, value] : parsed.items()) {
     if (value.is_number()) {

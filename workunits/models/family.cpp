@@ -30,7 +30,7 @@ std::uint32_t parse_number(std::string_view text) {
   auto [next, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || next != end) {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is no whole number", text));
+                fmt::format("\"{}\" is not a whole number", text));
   }
   return number;
 }

@@ -34,7 +34,7 @@ void parse_setting(std::string_view setting, ModelSpec& model) {
     model.is_tied = value == "tied";
   } else {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is none of layers=N, width=N, heads=N, "
+                fmt::format("\"{}\" is not one of layers=N, width=N, heads=N, "
                             "context=N, head=tied, head=untied",
                             setting));
   }

@@ -29,10 +29,11 @@ struct Stages {
 Stages stages_of_depth(std::uint32_t depth) {
   if (depth == 18) return {{2, 2, 2, 2}, {64, 128, 256, 512}};
   if (depth < 8 || depth > 1202 || depth % 6 != 2) {
-    throw Error(ErrorKind::usage,
-                fmt::format("no resnet of depth {}: there are 18, and 8, 14, "
-                            "20, 26, 32, ... up to 1202",
-                            depth));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("there is no resnet of depth {}: choose 18, or 8, 14, "
+                    "20, 26, 32, ... up to 1202",
+                    depth));
   }
   std::uint32_t blocks = (depth - 2) / 6;
   return {{blocks, blocks, blocks}, {16, 32, 64}};
@@ -43,7 +44,7 @@ void parse_stage(std::string_view stage, Stages& to) {
   std::size_t cross = stage.find('x');
   if (cross == std::string_view::npos) {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is no stage: write 3x16 for 3 blocks of "
+                fmt::format("\"{}\" is not a stage: write 3x16 for 3 blocks of "
                             "16 channels",
                             stage));
   }
@@ -67,7 +68,7 @@ Stages parse_depth(std::string_view depth) {
   if (depth.empty()) return stages_of_depth(20);
   if (depth.front() != '-') {
     throw Error(ErrorKind::usage,
-                fmt::format("\"{}\" is no depth: write resnet-20", depth));
+                fmt::format("\"{}\" is not a depth: write resnet-20", depth));
   }
   return stages_of_depth(parse_number(depth.substr(1)));
 }

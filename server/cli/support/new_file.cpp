@@ -20,7 +20,7 @@ void expect_new_file(const std::string& command, const fs::path& out,
         fmt::format("there is no folder {}: make it first", folder.string()));
   }
   if (fs::exists(out, ignored) && !may_replace) {
-    refuse("there is such a file: name another, or say --force");
+    refuse("this file exists: name another, or say --force");
   }
 }
 

@@ -128,7 +128,7 @@ function showCharts() {
            'thousand samples', percent);
   addChart('Accuracy by transfers', sent, 'MB sent and received', percent);
   addChart('Loss', byTime(versions, 'loss'), timeUnit, (y) => y.toFixed(3));
-  addChart('Hosts that are there', byTime(timeline, 'hosts'), timeUnit, count);
+  addChart('Hosts present', byTime(timeline, 'hosts'), timeUnit, count);
   addChart('Results an hour', rates('results'), timeUnit, count);
   addChart('Requests an hour', rates('requests'), timeUnit, count);
   addChart('Machines lost', byTime(timeline, 'machines_lost'), timeUnit, count);
