@@ -5,6 +5,7 @@
 #include "base/arithmetic.h"
 #include "server/making/work_generator.h"
 #include "server/units/decision.h"
+#include "server/units/states.h"
 #include "workunits/objects/safetensors.h"
 
 namespace quorate {

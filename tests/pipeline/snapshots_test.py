@@ -63,12 +63,18 @@ def test_deltas(stage):
         one.proxy.close()
     server.stop()
     expect(report["ok"], f"replay: {report}")
+    # The house has its snapshots already: it computes while nobody else does.
+    house = {host["id"] for host in project.ask("hosts")
+             if host["door"] == "house"}
+    of_house = {row["id"] for row in project.results() if row["host"] in house}
     tasks = [project.task(entry["workunit"]) for entry in entries
              if entry["kind"] == "result"]
-    snapshots = {task["snapshot"] for task in tasks}
+    snapshots = {project.task(entry["workunit"])["snapshot"]
+                 for entry in entries if entry["kind"] == "result" and
+                 entry["result"] not in of_house}
     others = {task["shard"] for task in tasks} | {
         entry["workunit"] for entry in entries if entry["kind"] == "result"}
-    expect(len(snapshots) >= 30, f"{len(snapshots)} versions were bases")
+    expect(len(snapshots) >= 15, f"{len(snapshots)} versions were bases")
     fetched, words = 0, []
     for one in watched:
         whole = one.objects(snapshots)

@@ -74,7 +74,7 @@ def refuse_places(scene):
                    folder=nowhere)
     scene.operator([scene.project.folder, "already"], "init",
                    scene.project.folder)
-    scene.operator(['"second"', "none"], "train", "show", "second")
+    scene.operator(['"second"', "known are first"], "train", "show", "second")
     scene.client(["does not exist", "quorate-client attach"], "run")
 
 

@@ -70,7 +70,7 @@ TEST_CASE("the label's column is the first, or as it is said") {
   CHECK(read(text, labelled("last")).train.labels == Bytes{3, 6});
 
   CHECK(contains(refusal(ErrorKind::usage, text, labelled("3rd")),
-                 "--label 3rd: no column of this name"));
+                 "--label 3rd: the first line has no column of this name"));
   for (const char* column : {"0", "4"}) {
     CHECK(contains(refusal(ErrorKind::usage, text, labelled(column)),
                    "the first line has 3 columns"));
