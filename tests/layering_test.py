@@ -135,7 +135,7 @@ THIRD_PARTY = {
     "openssl/": {"base", "server/http"},  # crypto; TLS and its certificates
     "spdlog/": {"base"},
     "nlohmann/": {"base", "workunits", "protocol", "protocol/worker", "validator",
-                  "server", "server/datasets", "client"},
+                  "server", "server/http", "server/datasets", "client"},
     "pugixml.hpp": {"protocol/boinc"},  # BOINC's XML
     "boinc/": {"client/stock_boinc/gui_rpc"},  # libboinc's GUI RPC
     "hwy/": {"kernels"},

@@ -28,8 +28,8 @@ bool has_no_work(const Contact& contact, Instant now);
 // "no work at this project now (asked 17:27:45; asks again 17:28:10)".
 std::string no_work_text(const Contact& contact, Millis next);
 
-// "P cannot be reached since 17:18:56 (why); 2 finished results are kept; next
-// try in 20 s".
+// "P has been out of reach since 17:18:56 (why); 2 finished results are kept;
+// next try in 20 s".
 std::string away_text(const std::string& project, const Contact& contact,
                       std::size_t kept, Seconds until_next);
 

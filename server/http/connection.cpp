@@ -102,22 +102,18 @@ bool Connection::step_head() {
   // RFC 9112, section 2.2: empty lines before a request mean nothing.
   while (input_.starts_with("\r\n")) input_.erase(0, 2);
   if (!input_.empty() && is_no_method(input_.front())) {
-    keep_alive_ = false;
-    respond(error_response(
-        400, ErrorKind::corrupt,
-        "expected plain HTTP, not TLS: does the address begin with "
-        "https:// where it should be http://?"));
+    refuse_head(400, ErrorKind::corrupt,
+                "expected plain HTTP, not TLS: does the address begin with "
+                "https:// where it should be http://?");
     return true;
   }
   std::size_t end = input_.find("\r\n\r\n", searched_);
   bool is_whole = end != std::string::npos;
   if (is_whole ? end + 4 > limits().max_head_bytes
                : input_.size() >= limits().max_head_bytes) {
-    keep_alive_ = false;
-    respond(
-        error_response(431, ErrorKind::denied,
-                       fmt::format("the request's head is longer than {} bytes",
-                                   limits().max_head_bytes)));
+    refuse_head(431, ErrorKind::denied,
+                fmt::format("the request's head is longer than {} bytes",
+                            limits().max_head_bytes));
   } else if (is_whole) {
     start_request(end + 4);
   } else {
@@ -125,6 +121,13 @@ bool Connection::step_head() {
     return read_more();
   }
   return true;
+}
+
+void Connection::refuse_head(int status, ErrorKind kind,
+                             const std::string& message) {
+  keep_alive_ = false;
+  conditions_ = {};
+  respond(error_response(status, kind, message));
 }
 
 void Connection::start_request(std::size_t head_size) {

@@ -79,6 +79,8 @@ class Connection final : private BodyReceiver {
   bool step_events();
   bool step_linger();
 
+  // Before there is a request: what the one before it asked for is over.
+  void refuse_head(int status, ErrorKind kind, const std::string& message);
   void start_request(std::size_t head_size);
   void expect_body();
   void take_body(std::string_view bytes);

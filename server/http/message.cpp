@@ -4,10 +4,9 @@
 #include <cmath>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "base/utf8.h"
 #include "server/http/text.h"
 
 namespace quorate {
@@ -109,47 +108,28 @@ Response file_response(const fs::path& path, std::string_view content_type,
 
 Response error_response(int status, ErrorKind kind, std::string_view message,
                         std::optional<Seconds> retry_after) {
-  std::string wait = "null";
   Response response;
+  nlohmann::ordered_json body{
+      {"kind", name_of(kind)}, {"message", message}, {"retry_after", nullptr}};
   if (retry_after) {
     // Whole seconds, because the header knows no others; rounded up, because
     // a client that comes early is only sent away again.
-    double seconds = std::clamp(std::ceil(retry_after->count()), 0.0, 1e9);
-    wait = fmt::format("{:.0f}", seconds);
-    response.headers.emplace_back("Retry-After", wait);
+    const auto seconds = static_cast<std::uint64_t>(
+        std::clamp(std::ceil(retry_after->count()), 0.0, 1e9));
+    body["retry_after"] = seconds;
+    response.headers.emplace_back("Retry-After", std::to_string(seconds));
   }
   response.status = status;
   response.content_type = "application/json";
+  // The message may have a client's bytes in it, which need not be text.
   response.body =
-      fmt::format(R"({{"kind":"{}","message":{},"retry_after":{}}})",
-                  name_of(kind), json_quote(message), wait);
+      body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   return response;
 }
 
 Response error_response(ErrorKind kind, std::string_view message,
                         std::optional<Seconds> retry_after) {
   return error_response(status_of(kind), kind, message, retry_after);
-}
-
-std::string json_quote(std::string_view text) {
-  std::string out = "\"";
-  while (!text.empty()) {
-    std::size_t length = utf8_length(text);
-    char c = text[0];
-    if (length == 0) {
-      out += "\\ufffd";
-      length = 1;
-    } else if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(length);
-  }
-  return out + '"';
 }
 
 }  // namespace quorate

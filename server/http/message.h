@@ -76,7 +76,4 @@ Response error_response(int status, ErrorKind kind, std::string_view message,
 Response error_response(ErrorKind kind, std::string_view message,
                         std::optional<Seconds> retry_after = {});
 
-// `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
-std::string json_quote(std::string_view text);
-
 }  // namespace quorate

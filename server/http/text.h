@@ -14,7 +14,7 @@ namespace quorate {
 // ASCII only, as in header names.
 bool equal_without_case(std::string_view a, std::string_view b);
 
-// "Not Found" for 404; "" for a status without a name here.
+// "Not Found" for 404.
 std::string_view reason_of(int status);
 
 // "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, section 5.6.7).

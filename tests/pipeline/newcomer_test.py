@@ -48,7 +48,7 @@ def test_server_away(stage):
     project.create_run("--dataset", "glyphs", "--model", "mlp:512", "--quorum",
                        1, "--local-steps", 160, "--epochs", 20)
     server = Server(project, "--house-workers", 0).start()
-    ada = Volunteer(stage, "ada", "--cpu-percent", 10).attach(server).start()
+    ada = Volunteer(stage, "ada", "--cpu-percent", 4).attach(server).start()
     wait_for_steps(ada)
     server.kill()
     now = headline(ada, "project cannot be reached")

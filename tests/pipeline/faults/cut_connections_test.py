@@ -14,7 +14,8 @@ import sys
 import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-from support.project import Project, Server, Volunteer, expect, run
+from support.project import (Project, Server, Volunteer, expect, run,
+                             wait_for)
 
 CUTS = 3  # of each direction
 MOST_BYTES = {"down": 700_000, "up": 300_000}  # of a connection, until then
@@ -83,8 +84,6 @@ class Proxy:
 def test_cut_connections(stage):
     project = Project(stage)
     project.add_glyphs(4096)
-    project.create_run("--dataset", "glyphs", "--model", "mlp:256", "--batch",
-                       32, "--local-steps", 32, "--quorum", 1, "--epochs", 2)
     server = Server(project, "--house-workers", 1).start()
     proxy = Proxy(server.port)
     volunteer = Volunteer(stage, "ada")
@@ -92,6 +91,10 @@ def test_cut_connections(stage):
     stage.run(volunteer.program, "attach", "--dir", volunteer.folder,
               f"http://127.0.0.1:{proxy.port}#{fingerprint}", "--name", "ada")
     volunteer.start()
+    # Now, when the volunteer is there: else the house would compute it all.
+    wait_for("the volunteer", lambda: project.ask("status")["hosts_active"], 30)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:256", "--batch",
+                       32, "--local-steps", 32, "--quorum", 1, "--epochs", 2)
     project.wait_until_finished(120)
     status = volunteer.status()
     volunteer.stop()

@@ -55,6 +55,12 @@ TEST_CASE("files are served whole, in part, or not again") {
   RawResponse head = client.exchange("HEAD /f HTTP/1.1\r\n\r\n", false);
   CHECK(head.headers["Content-Length"] == "3000000");
   CHECK(get("Range: bytes=-1\r\n").body == content.substr(2'999'999));
+
+  // A refusal after it has its body: it is no answer to HEAD.
+  client.exchange("HEAD /f HTTP/1.1\r\n\r\n", false);
+  RawResponse refused = client.exchange("\x16\x03\x01\r\n\r\n");
+  CHECK(refused.status == 400);
+  CHECK(refused.body.find("TLS") != std::string::npos);
 }
 
 TEST_CASE("a file that shrinks while it is sent ends the connection") {
