@@ -118,7 +118,7 @@ class Scene:
         self.expect_well(after)
         before = self.served()
         wait_for(f"{after}: a result of either volunteer", lambda: all(
-            now > then for now, then in zip(self.served(), before)), 20)
+            now > then for now, then in zip(self.served(), before)), 60)
 
     def close(self):
         for volunteer in self.volunteers:
