@@ -4,11 +4,12 @@
 #   (plain)   build/release (g++, optimised): every test of ctest and the
 #             end-to-end scripts; build/asan-clang (address + undefined): every
 #             test of ctest. What CI runs.
-#   --quick   build/release alone: ctest without the tests that take longest,
-#             and the end-to-end scripts that tell most. Before every commit.
+#   --quick   build/release alone: ctest without the tests that repeat others
+#             (label slow), and the end-to-end scripts that tell most. Before
+#             every commit.
 #   --long    also broken arithmetic, thread sanitizer, the fuzz targets, and
-#             scripts that measure; end-to-end scripts may take hours
-#             (QUORATE_LONG=1). Before a release.
+#             scripts that measure; builds each source alone; end-to-end scripts
+#             may take hours (QUORATE_LONG=1). Before a release.
 # docs/testing.md says what runs where, and why.
 # Usage: packaging/test.sh [--quick | --long]
 # QUORATE_DATA: folder with data sets; tests that need one are skipped without.
@@ -60,6 +61,7 @@ build() { # FOLDER CMAKE-ARGUMENT...
 }
 
 build_step() { # FOLDER CMAKE-ARGUMENT...
+  heading "build $1"
   if ! build "$@"; then
     record "build $1" 1
     return 1
@@ -161,7 +163,6 @@ use_release() {
 }
 
 quick() {
-  heading "build build/release"
   build_step build/release "${release[@]}" || return
   use_release
   run_ctest build/release --label-exclude slow
@@ -175,9 +176,7 @@ plain() { # 1 if everything is wanted, else 0
   ((is_long)) || late=("${long_scripts[@]}")
   heading "format"
   run_one format check_format
-  heading "build build/release"
   if ! build_step build/release "${release[@]}"; then
-    heading "build build/asan-clang"
     build_step build/asan-clang "${asan[@]}"
     return
   fi
@@ -186,7 +185,9 @@ plain() { # 1 if everything is wanted, else 0
   # The scripts wait a good deal: compilers use that time, and no other (workers
   # of volunteers have the lowest priority of the usual kind themselves).
   heading "tests/pipeline, and meanwhile build build/asan-clang"
-  chrt --idle 0 bash -c "$(declare -f build); build \"\$@\"" - \
+  local idle=(chrt --idle 0)
+  "${idle[@]}" true 2>/dev/null || idle=(nice -n 19) # some containers forbid it
+  "${idle[@]}" bash -c "$(declare -f build); build \"\$@\"" - \
     build/asan-clang "${asan[@]}" >build/asan-clang.log 2>&1 &
   local building=$!
   mapfile -t chosen < <(scripts only "${slow_scripts[@]}"
@@ -207,8 +208,9 @@ long() {
   heading "tests/kernels/mutations_test.py"
   run_one tests/kernels/mutations_test.py \
     /usr/bin/python3 tests/kernels/mutations_test.py --build build/release
+  # Each source alone: a batch hides that one includes too little.
+  build_step build/debug --preset debug "${gcc[@]}" -DQUORATE_PRECOMPILE=OFF
   # g++ warns of the fences in Boost.Asio.
-  heading "build build/tsan"
   build_step build/tsan "${tsan[@]}" && run_ctest build/tsan
   heading "fuzz targets, 10 minutes each"
   run_one "packaging/fuzz.sh" packaging/fuzz.sh

@@ -69,7 +69,7 @@ void Consequences::recheck_work_of(HostId host) {
     cancel_validated(training, host, true);
     std::size_t count = 0;
     for (Workunit& unit : state_.store.workunits_with(key, host, true)) {
-      set_check(std::move(unit), UnitCheck::recheck);
+      save_check(std::move(unit), UnitCheck::recheck);
       ++count;
     }
     if (count == 0) continue;
@@ -95,14 +95,14 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
 
 void Consequences::forget_recheck(TrainingRun& training, Workunit& unit) {
   if (training.to_recheck.erase(unit.id) > 0) {
-    quorate::set_check(unit, UnitCheck::none);
+    set_check(unit, UnitCheck::none);
   }
 }
 
-void Consequences::set_check(Workunit unit, UnitCheck check) {
-  quorate::set_check(unit, check);
+void Consequences::save_check(Workunit unit, UnitCheck check) {
+  set_check(unit, check);
   if (LiveUnit* live = state_.feeder.find(unit.id)) {
-    quorate::set_check(live->unit, check);
+    set_check(live->unit, check);
     state_.feeder.save(*live);
   } else {
     state_.store.update_workunits({&unit, 1});
@@ -115,7 +115,7 @@ void Consequences::set_check(Workunit unit, UnitCheck check) {
 }
 
 void Consequences::found_sound(const Workunit& unit) {
-  set_check(unit, UnitCheck::sound);
+  save_check(unit, UnitCheck::sound);
   const Hash claim = state_.store.result(unit.canonical_result).value().claim;
   for (const Result& result : state_.store.results_of({&unit.id, 1})) {
     const bool disagrees = result.outcome == ResultOutcome::success &&
@@ -131,7 +131,7 @@ void Consequences::found_sound(const Workunit& unit) {
 }
 
 void Consequences::found_false(const Workunit& unit, const std::string& what) {
-  set_check(unit, UnitCheck::unsound);
+  save_check(unit, UnitCheck::unsound);
   for (const Result& result : state_.store.results_of({&unit.id, 1})) {
     if (result.validate_state != ValidateState::valid) continue;
     withdraw(result, what);
@@ -142,7 +142,7 @@ void Consequences::found_false(const Workunit& unit, const std::string& what) {
 }
 
 void Consequences::revoked(const Workunit& unit) {
-  set_check(unit, UnitCheck::revoked);
+  save_check(unit, UnitCheck::revoked);
 }
 
 // It had been valid: no longer, and its credit is taken back.
@@ -201,7 +201,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;
       withdraw(*merged, "purged by the operator: " + reason);
-      set_check(std::move(unit), UnitCheck::unsound);
+      save_check(std::move(unit), UnitCheck::unsound);
       ++count;
     }
   }

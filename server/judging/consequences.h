@@ -23,7 +23,7 @@ class Consequences {
   // The unit will not be in the model, so it need not be rechecked.
   static void forget_recheck(TrainingRun& training, Workunit& unit);
   // A unit of which something is known that does not fit its result.
-  void recheck(const Workunit& unit) { set_check(unit, UnitCheck::recheck); }
+  void recheck(const Workunit& unit) { save_check(unit, UnitCheck::recheck); }
   // What a recheck found of a unit that is in the model. If it is sound, the
   // results that came later and disagreed were false. If it is false, all its
   // valid results were, and its update is to be revoked.
@@ -48,7 +48,7 @@ class Consequences {
   // before they are in.
   void cancel_validated(const TrainingRun& training, HostId host,
                         bool unchecked);
-  void set_check(Workunit unit, UnitCheck check);
+  void save_check(Workunit unit, UnitCheck check);
   void withdraw(Result result, const std::string& reason);
   void make_invalid(Result result, const std::string& reason);
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "protocol/native/messages.h"
 #include "server/doors/boinc/files/names.h"
 
 namespace quorate::boinc {
