@@ -45,7 +45,7 @@ def new_account(master, name):
     """The key of a new account at the project with this master URL."""
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(f"{master}create_account.php?user_name={name}",
-                     timeout=10) as reply:
+                     timeout=60) as reply:
         text = reply.read().decode()
     found = re.search("<authenticator>([0-9a-f]{32})</", text)
     expect(found, f"no authenticator in {text}")
@@ -127,7 +127,7 @@ class StockBoinc(Process):
         """boinccmd, whatever becomes of it."""
         return subprocess.run(
             ["boinccmd", "--host", self.host, "--passwd", PASSWORD,
-             *map(str, arguments)], text=True, capture_output=True, timeout=60,
+             *map(str, arguments)], text=True, capture_output=True, timeout=240,
             check=False, env=self.stage.environment, cwd=self.folder)
 
     def boinccmd(self, *arguments):
@@ -192,7 +192,7 @@ class StockBoinc(Process):
         return re.findall(r"(?m)^ +name: (\S+)",
                           self.boinccmd("--get_file_transfers"))
 
-    def stop(self, seconds=20):
+    def stop(self, seconds=80):
         """As its manager ends it; returns how long that took."""
         began = time.monotonic()
         self.boinccmd("--quit")
