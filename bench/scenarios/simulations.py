@@ -146,8 +146,9 @@ def hosts_of(cell, gflops):
     if not cell.spread:
         return [kind]
     steps = [k / (cell.slots - 1) - 0.5 for k in range(cell.slots)]
-    return [{**kind, "count": 1, "gflops": gflops * cell.spread ** step}
-            for step in steps]
+    return [{**kind, "count": 1, "name": f"host {number}",
+             "gflops": gflops * cell.spread ** step}
+            for number, step in enumerate(steps)]
 
 
 def scenario_of(cell, gflops):

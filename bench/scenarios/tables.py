@@ -1,5 +1,6 @@
 """The tables of the study."""
 
+import json
 import statistics
 import sys
 
@@ -231,6 +232,7 @@ def crossover_table(study):
             some[0][-1].samples)
 
 
+BALANCE_AFTER = 24
 FAILING = ("diloco 5 steps", "diloco auto", DEFAULT, "diloco", "vc-asgd")
 
 
@@ -271,6 +273,40 @@ def failures_table(study):
             for target in targets], percent(network, line.final))
 
 
+BALANCED = {
+    "equal units, rounds": {"rule": "local-sgd", "round_share": 1.0},
+    "units by speed, rounds": {"rule": "local-sgd", "round_share": 1.0,
+                               "local_steps": "auto"},
+    "equal units, gossip": {"rule": "gossip", "rule_settings": {
+        "replicas": "slots"}},
+    "units by speed, gossip": {"rule": "gossip", "local_steps": "auto",
+                               "rule_settings": {"replicas": "slots"}},
+}
+
+
+def balance_table(study):
+    """A processor and a co-processor of up to six times its speed: how long
+    each is idle, and what comes out after the same time."""
+    asked = [(label, ratio) for ratio in (1, 2, 4, 6) for label in BALANCED
+             if study.wants(label)]
+    cells = [Cell(f"balance {label}", {"lr": 0.1, "momentum": 0,
+                                       **BALANCED[label]}, 2, seed=seed,
+                  after=BALANCE_AFTER, spread=ratio, network=study.network)
+             for label, ratio in asked for seed in range(study.seeds)]
+    curves = grouped(study.simulations.curves(cells), study.seeds)
+    folders = grouped(study.simulations.run(cells), study.seeds)
+    head("speeds", "split", "idle, slow", "idle, fast",
+         f"after {BALANCE_AFTER}", "samples")
+    for (label, ratio), some, kept in zip(asked, curves, folders):
+        busy = [json.loads((folder / "summary.json").read_text())["busy"]
+                for folder in kept]
+        row(f"1 to {ratio}", label, *[
+            f"{100 * (1 - sum(b[f'host {k}'] for b in busy) / len(busy)):.1f} %"
+            for k in (0, 1)], mean_percent(
+                metric_at(curve, "time", BALANCE_AFTER) for curve in some),
+            some[0][-1].samples)
+
+
 def longer(time, base):
     if not time or not base or time == base:
         return ""
@@ -279,4 +315,4 @@ def longer(time, base):
 
 TABLES = {"tune": tune_table, "rules": rules_table, "alphas": alphas_table,
           "codecs": codecs_table, "snapshots": snapshots_table,
-          "crossover": crossover_table, "failures": failures_table}
+          "crossover": crossover_table, "failures": failures_table, "balance": balance_table}

@@ -59,7 +59,9 @@ struct Machine {
   bool is_asking = false;
   std::uint32_t question = 0;  // the last that it asked, or gave up
   Seconds came{0};
-  Seconds down_free{0};  // when the link is free
+  Seconds present{0};         // before it came this time
+  Seconds computing_time{0};  // of all its workers together
+  Seconds down_free{0};       // when the link is free
   Seconds up_free{0};
   std::vector<MachineTask> tasks;
   std::vector<Hash> shards;         // that it has

@@ -157,8 +157,15 @@ void Machines::go(std::uint32_t number, Seconds now) {
   ++machine.question;
   machine.is_there = machine.is_asking = false;
   --there_;
-  counters_.present += now - machine.came;
-  counters_.cost += machine.kind->price_per_hour * (now - machine.came) / kHour;
+  was_there(machine, now);
+}
+
+void Machines::was_there(Machine& machine, Seconds now) {
+  const Seconds time = now - machine.came;
+  machine.came = now;
+  machine.present += time;
+  counters_.present += time;
+  counters_.cost += machine.kind->price_per_hour * time / kHour;
 }
 
 void Machines::leave(std::uint32_t number, Seconds now) {
@@ -363,6 +370,7 @@ void Machines::compute(std::uint32_t number, MachineTask& task, Seconds now) {
   if (task.is_fatal) time *= machine.draws.uniform();
   task.until = now + time;
   counters_.computing += time;
+  machine.computing_time += time;
   plan(number, task.is_fatal ? EventKind::lost : EventKind::computed,
        task.until, task.result);
 }
@@ -422,12 +430,27 @@ void Machines::drop_all(Machine& machine) {
 
 void Machines::look(Seconds now) {
   for (Machine& machine : machines_) {
-    if (!machine.is_there) continue;
-    counters_.present += now - machine.came;
-    counters_.cost +=
-        machine.kind->price_per_hour * (now - machine.came) / kHour;
-    machine.came = now;
+    if (machine.is_there) was_there(machine, now);
   }
+}
+
+std::map<std::string, double> Machines::busy() const {
+  struct Times {
+    Seconds computing{0};
+    Seconds workers{0};
+  };
+  std::map<std::string, Times> kinds;
+  for (const Machine& machine : machines_) {
+    Times& times = kinds[machine.kind->name];
+    times.computing += machine.computing_time;
+    times.workers += machine.present * machine.kind->workers;
+  }
+  std::map<std::string, double> shares;
+  for (const auto& [kind, times] : kinds) {
+    shares[kind] =
+        times.workers == Seconds(0) ? 0 : times.computing / times.workers;
+  }
+  return shares;
 }
 
 }  // namespace quorate

@@ -3,6 +3,8 @@
 // hand, report, ask again.
 #pragma once
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "server/simulator/counters.h"
@@ -28,6 +30,9 @@ class Machines {
   // Brings the counters of time and cost up to date.
   void look(Seconds now);
   std::size_t there() const { return there_; }
+  // The share of their time for which the workers of each kind of hosts
+  // computed, up to the last look.
+  std::map<std::string, double> busy() const;
 
  private:
   struct Answered {
@@ -44,6 +49,7 @@ class Machines {
   void leave(std::uint32_t number, Seconds now);
   void lose(std::uint32_t number, Seconds now);
   void go(std::uint32_t number, Seconds now);
+  void was_there(Machine& machine, Seconds now);
   void ask(std::uint32_t number, Seconds now,
            std::optional<ResultId> given_up = {});
   void heartbeat(std::uint32_t number, Seconds now);

@@ -73,6 +73,7 @@ json summary_of(const Scenario& scenario, Simulation& simulation) {
       {"bytes_up", counters.bytes_up},
       {"bytes_down", counters.bytes_down},
       {"utilisation", utilisation(scenario, counters)},
+      {"busy", simulation.busy()},
       {"cost", counters.cost},
       {"target", target_of(simulation)},
       {"parameters",

@@ -41,6 +41,8 @@ class Simulation {
   // Right now.
   Moment moment();
   const TrainingRun& run() { return state().runs.begin()->second; }
+  // See Machines; none where a trace says what hosts do.
+  std::map<std::string, double> busy() const { return machines_->busy(); }
   // When the target accuracy was reached, if it was.
   std::optional<PublishedScore> target() const;
   const SimulatedProject& project() const { return *project_; }

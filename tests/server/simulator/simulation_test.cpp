@@ -182,6 +182,32 @@ TEST_CASE("a BOINC client's machine speaks to the server once for a unit") {
         3.5 * native["reports"].get<double>());
 }
 
+// In rounds of one unit on the processor and one on a GPU of four times its
+// speed: how busy each was.
+json busy_in_rounds(const json& local_steps) {
+  json cpu = hosts_of(1);
+  json gpu = hosts_of(1, 15);
+  cpu["name"] = "cpu";
+  gpu["name"] = "gpu";
+  for (json* kind : {&cpu, &gpu}) (*kind)["queue"] = 0;
+  json scenario = scenario_with(cpu);
+  scenario["hosts"] = json::array({cpu, gpu});
+  scenario["run"].update({{"rule", "local-sgd"},
+                          {"local_steps", local_steps},
+                          {"round_share", 1},
+                          {"round_units", 2}});
+  return simulate(scenario)["busy"];
+}
+
+TEST_CASE("units by speed keep slow and fast devices busy in rounds") {
+  const json equal = busy_in_rounds(10);
+  CHECK(equal["cpu"].get<double>() > 0.95);
+  CHECK(std::abs(equal["gpu"].get<double>() - 0.25) < 0.02);
+  const json balanced = busy_in_rounds("auto");
+  CHECK(balanced["cpu"].get<double>() > 0.9);
+  CHECK(balanced["gpu"].get<double>() > 0.9);
+}
+
 TEST_CASE("transfers take the time of the host's link") {
   json hosts = hosts_of(10, 1);
   hosts["latency"] = 29.5;
