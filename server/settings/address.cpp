@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string_view>
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -94,8 +95,11 @@ std::string text_of(const Endpoint& endpoint) {
 }
 
 bool is_loopback(const std::string& address) {
-  return address.starts_with("127.") || address == "::1" ||
-         address == "localhost";
+  in_addr v4{};
+  if (::inet_pton(AF_INET, address.c_str(), &v4) == 1) {
+    return ntohl(v4.s_addr) >> 24 == 127;
+  }
+  return address == "::1" || address == "localhost";
 }
 
 bool is_public_url(const std::string& url) {

@@ -35,9 +35,15 @@ void Writer::stop() {
     stopping_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
-  std::lock_guard lock(mutex_);
-  running_ = false;
+  if (!thread_.joinable()) return;
+  thread_.join();
+  for (;;) {
+    loop();  // what was posted since the thread ended
+    std::lock_guard lock(mutex_);
+    if (!queue_.empty()) continue;
+    running_ = false;
+    return;
+  }
 }
 
 void Writer::post(Job job) {
@@ -59,11 +65,6 @@ void Writer::post_at(Instant when, Job job) {
 }
 
 void Writer::run(const std::function<void()>& job) {
-  bool inline_run = false;
-  {
-    std::lock_guard lock(mutex_);
-    inline_run = !running_ && !has_failed_;
-  }
   std::exception_ptr failure;
   auto guarded = [&] {
     try {
@@ -72,17 +73,28 @@ void Writer::run(const std::function<void()>& job) {
       failure = std::current_exception();
     }
   };
-  if (inline_run) {
-    std::vector<Job> batch;
-    batch.emplace_back(guarded);
-    run_batch(batch);
+  std::future<void> durable;
+  std::vector<Job> own;
+  {
+    // At once: a writer that stopped in between would never do it.
+    std::lock_guard lock(mutex_);
+    if (running_ || has_failed_) {
+      auto done = std::make_shared<std::promise<void>>();
+      durable = done->get_future();
+      if (!has_failed_) {
+        queue_.push_back([this, &guarded, done = std::move(done)] {
+          guarded();
+          after_commit([done] { done->set_value(); });
+        });
+      }
+    } else {
+      own.emplace_back(guarded);
+    }
+  }
+  if (!own.empty()) {
+    run_batch(own);
   } else {
-    auto done = std::make_shared<std::promise<void>>();
-    std::future<void> durable = done->get_future();
-    post([this, &guarded, done = std::move(done)] {
-      guarded();
-      after_commit([done] { done->set_value(); });
-    });
+    wake_.notify_all();
     try {
       durable.get();
     } catch (const std::future_error&) {  // the job was dropped
@@ -140,6 +152,7 @@ void Writer::run_batch(std::vector<Job>& batch) {
     before_commit_();
     store_.commit();
   } catch (...) {
+    effects_.clear();
     store_.rollback();
     throw;
   }

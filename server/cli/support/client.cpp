@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <stdlib.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -31,20 +32,29 @@ std::size_t append(char* data, std::size_t size, std::size_t count,
 }
 
 // Names a socket with a path that fits into sockaddr_un: through a link to its
-// folder, if need be.
+// folder, if need be. The link is in a folder that nobody else can write to.
 class ShortSocketPath {
  public:
   explicit ShortSocketPath(const fs::path& socket) : path_(socket.string()) {
     if (path_.size() < sizeof(sockaddr_un::sun_path)) return;
-    link_ =
-        fs::temp_directory_path() / fmt::format("quorate-{}.run", ::getpid());
-    fs::remove(link_);
-    fs::create_directory_symlink(fs::absolute(socket.parent_path()), link_);
-    path_ = (link_ / socket.filename()).string();
+    std::string folder =
+        (fs::temp_directory_path() / "quorate-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) throw_errno("make " + folder);
+    folder_ = folder;
+    const fs::path link = folder_ / "run";
+    std::error_code problem;
+    fs::create_directory_symlink(fs::absolute(socket.parent_path()), link,
+                                 problem);
+    if (problem) {
+      fs::remove_all(folder_, problem);
+      throw Error(ErrorKind::io, fmt::format("make the link {}: {}",
+                                             link.string(), problem.message()));
+    }
+    path_ = (link / socket.filename()).string();
   }
   ~ShortSocketPath() {
     std::error_code ignored;
-    if (!link_.empty()) fs::remove(link_, ignored);
+    if (!folder_.empty()) fs::remove_all(folder_, ignored);
   }
   ShortSocketPath(const ShortSocketPath&) = delete;
   ShortSocketPath& operator=(const ShortSocketPath&) = delete;
@@ -52,7 +62,7 @@ class ShortSocketPath {
 
  private:
   std::string path_;
-  fs::path link_;
+  fs::path folder_;
 };
 
 // nullopt when nobody listens.

@@ -55,6 +55,18 @@ TEST_CASE("what volunteers could type is http or https to a machine") {
   CHECK_FALSE(is_public_url("https://" + std::string(600, 'h')));
 }
 
+TEST_CASE("loopback is an address, not a name that begins like one") {
+  for (const char* own : {"127.0.0.1", "127.8.9.10", "::1", "localhost"}) {
+    CAPTURE(own);
+    CHECK(is_loopback(own));
+  }
+  for (const char* other : {"127.example.org", "127.", "128.0.0.1", "0.0.0.0",
+                            "::", "localhost.example.org", ""}) {
+    CAPTURE(other);
+    CHECK_FALSE(is_loopback(other));
+  }
+}
+
 TEST_CASE("the host of a URL goes into the certificate") {
   CHECK(host_of("https://example.org:8470/x") == "example.org");
   CHECK(host_of("http://[2001:db8::1]:80") == "2001:db8::1");

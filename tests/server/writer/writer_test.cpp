@@ -103,11 +103,21 @@ TEST_CASE("what a transaction refers to is durable before it") {
 TEST_CASE("a transaction whose objects cannot be made durable is undone") {
   SystemClock clock;
   std::unique_ptr<Store> store = open_memory_store();
-  Writer writer(*store, clock, ignore_fatal,
-                [] { throw Error(ErrorKind::io, "disk full"); });
+  bool is_full = true;
+  Writer writer(*store, clock, ignore_fatal, [&] {
+    if (is_full) throw Error(ErrorKind::io, "disk full");
+  });
   std::size_t before = store->users().size();
-  CHECK_THROWS_AS(writer.run([&] { store->insert_user(user(3)); }), Error);
+  bool is_told = false;
+  CHECK_THROWS_AS(writer.run([&] {
+    store->insert_user(user(3));
+    writer.after_commit([&] { is_told = true; });
+  }),
+                  Error);
   CHECK(store->users().size() == before);
+  is_full = false;
+  writer.run([] {});
+  CHECK_FALSE(is_told);
 }
 
 TEST_CASE("an effect sees its job's changes committed") {
@@ -166,6 +176,24 @@ TEST_CASE("stop() runs what was posted") {
     for (int i = 0; i < 100; ++i) writer.post([&] { ++ran; });
   }
   CHECK(ran == 100);
+}
+
+TEST_CASE("run() beside stop() is done, by one thread or the other") {
+  SystemClock clock;
+  auto store = open_memory_store();
+  Writer writer(*store, clock, ignore_fatal);
+  for (int round = 0; round < 300; ++round) {
+    writer.start();
+    bool ran = false;
+    std::future<void> other = std::async(
+        std::launch::async, [&] { writer.run([&] { ran = true; }); });
+    writer.stop();
+    if (other.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
+      FAIL_CHECK("nobody ran the job");
+      std::quick_exit(1);  // the future would wait for it for ever
+    }
+    CHECK(ran);
+  }
 }
 
 TEST_CASE("a writer can be started again after it was stopped") {
