@@ -1,6 +1,6 @@
-// The rows of the project's life in BOINC's words: runs, workunits and
-// their results (instances). Data only; who changes them when is decided in
-// server/ and validator/.
+// The rows of the project's life in BOINC's words: runs, workunits and results
+// (instances). Data only, and longer than other headers because it is all of
+// it; server/ and validator/ decide who changes them when.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +20,16 @@ using WorkunitId = std::int64_t;
 using ResultId = std::int64_t;
 
 enum class RunState { running, paused, finished, stopped };
+
+// When a run ends before its samples are used up: as soon as one of these
+// holds. 0: not one of them.
+struct RunUntil {
+  double accuracy = 0;  // of the last evaluated version
+  double seconds = 0;   // at work: see RunUsage
+  double cost = 0;      // of hosts' time, in the project's currency
+
+  bool is_empty() const { return accuracy == 0 && seconds == 0 && cost == 0; }
+};
 
 // A training run and its settings; fixed at creation but for `state`.
 struct Run {
@@ -43,12 +53,26 @@ struct Run {
   std::uint32_t quorum = 2;
   std::uint32_t round_units = 0;  // 0: auto; rules in rounds only
   double round_share = 0.6;
+  // Nothing of the next epoch is made before all of this one is closed.
+  bool epoch_barrier = false;
+  // Of hosts' time, beside the shares of other runs; 0: only what no other run
+  // has work for.
+  double share = 1;
+  RunUntil until;
   Millis created = 0;
   Millis ended = 0;
   // When its recorded updates were given up, as the operator's settings say: an
   // update that is not there was removed then. 0: they are all kept, and one
   // that is not there is damage.
   Millis updates_removed = 0;
+};
+
+// What a run has taken so far. Hosts' time is estimated when a result is sent:
+// the unit's operations, at the speed that the host says its device has.
+struct RunUsage {
+  double seconds_at_work = 0;  // running, since its first result was sent
+  double host_seconds = 0;
+  double cost = 0;  // of host_seconds, by the prices of when they were sent
 };
 
 // Where the work generator stands; one per run.
@@ -59,6 +83,7 @@ struct RunCursor {
   std::uint64_t round = 0;         // the open round
   std::uint32_t round_made = 0;    // units made for it so far
   std::uint32_t round_units = 0;   // units it is to have; 0: not begun
+  RunUsage used;
 };
 
 // Of one shard of a run: its first `steps` steps were handed out in `epoch`.

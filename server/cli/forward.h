@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,29 @@ inline void forward_number(CLI::App* command,
           },
           help)
       ->type_name("NUMBER");
+}
+
+// KEY=VALUE, which may be repeated: members of an object.
+inline void forward_settings(CLI::App* command,
+                             const std::shared_ptr<nlohmann::json>& arguments,
+                             const std::string& flag, const char* key,
+                             const std::string& help) {
+  command
+      ->add_option_function<std::vector<std::string>>(
+          flag,
+          [arguments, flag, key](const std::vector<std::string>& settings) {
+            for (const std::string& setting : settings) {
+              const std::size_t at = setting.find('=');
+              if (at == std::string::npos) {
+                throw CLI::ValidationError(
+                    flag, "\"" + setting + "\": expected KEY=VALUE");
+              }
+              (*arguments)[key][setting.substr(0, at)] =
+                  number_or_text(setting.substr(at + 1));
+            }
+          },
+          help)
+      ->type_name("KEY=VALUE");
 }
 
 }  // namespace quorate

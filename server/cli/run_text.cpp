@@ -13,6 +13,7 @@ std::string standstill(const json& run) {
     std::string reason = run.value("reason", "");
     return "paused: " + (reason.empty() ? "by the operator" : reason);
   }
+  if (run.value("state", "") == "finished") return run.value("reason", "");
   return run.value("waits", "");
 }
 
@@ -50,26 +51,50 @@ std::string passes_text(const json& settings) {
   return each == 0 ? "" : fmt::format(" in parts of {}", each.dump());
 }
 
+// What it takes of hosts' time, and when that is enough.
+std::string sharing_text(const json& run) {
+  constexpr double kHour = 3600;
+  const json& part = run.at("hosts_part");
+  const std::string lately = part.is_null()
+                                 ? "nothing sent lately"
+                                 : fmt::format("{:.1f} % of hosts' time lately",
+                                               100 * part.get<double>());
+  return fmt::format(
+      "hosts:     share {}, {}; {:.2f} hours in all, cost {}\n"
+      "ends:      {}{:.2f} hours at work\n",
+      number(run.at("share")), lately,
+      run.at("host_seconds").get<double>() / kHour, number(run.at("cost")),
+      run.contains("until") ? fmt::format("at {}, or with its samples; ",
+                                          run.at("until").get<std::string>())
+                            : "with its samples; ",
+      run.at("seconds_at_work").get<double>() / kHour);
+}
+
+std::string barrier_text(const json& settings) {
+  return settings.value("epoch_barrier", false) ? ", a barrier after each" : "";
+}
+
 }  // namespace
 
 std::string run_details(const json& run) {
   const json& settings = run.at("settings");
   std::string rule = settings.at("rule_settings").get<std::string>();
   return fmt::format(
-      "data:      quorum {}, {} epochs, batch {}{}, local steps {}, "
+      "data:      quorum {}, {} epochs{}, batch {}{}, local steps {}, "
       "seed {}\n"
       "optimiser: {}\n"
       "rule:      {} {}, round units {}, round share {}\n"
       "updates:   codec {}\n"
+      "{}"
       "samples:   {:.2f} % in the model, {:.2f} % handed out\n",
-      run.at("quorum").dump(), run.at("epochs").dump(),
+      run.at("quorum").dump(), run.at("epochs").dump(), barrier_text(settings),
       settings.at("batch").dump(), passes_text(settings),
       count_or(settings.at("local_steps"), "auto"), settings.at("seed").dump(),
       optimizer_text(settings), run.at("rule").get<std::string>(),
       rule.empty() ? "with its defaults" : rule,
       count_or(settings.at("round_units"), "auto"),
       number(settings.at("round_share")),
-      settings.at("codec").get<std::string>(),
+      settings.at("codec").get<std::string>(), sharing_text(run),
       100 * run.at("done").get<double>(),
       100 * run.at("progress").get<double>());
 }

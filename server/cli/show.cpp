@@ -94,7 +94,9 @@ void add_status(CLI::App& app, GlobalOptions& global) {
                             {"DONE", "done"},
                             {"HANDED OUT", "progress"},
                             {"ACCURACY", "accuracy"},
-                            {"BEST", "best_accuracy"}}),
+                            {"BEST", "best_accuracy"},
+                            {"SHARE", "share"},
+                            {"OF HOSTS", "hosts_part"}}),
                standstills(runs));
     for (const json& problem : summary["peer_problems"]) {
       fmt::print("{}\n", problem.get<std::string>());

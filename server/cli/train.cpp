@@ -29,6 +29,8 @@ const std::vector<Column> kRunColumns = {{"RUN", "run"},
                                          {"DONE", "done"},
                                          {"ACCURACY", "accuracy"},
                                          {"BEST", "best_accuracy"},
+                                         {"SHARE", "share"},
+                                         {"OF HOSTS", "hosts_part"},
                                          {"REJECTED", "results_rejected"}};
 
 void print_run(const json& run, bool as_json) {
@@ -96,23 +98,10 @@ void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments,
   forward(command, arguments, "--rule", "rule",
           fmt::format("How updates combine: {}{}",
                       fmt::join(update_rule_names(), ", "), usual(kUsualRule)));
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "--set",
-          [arguments](const std::vector<std::string>& settings) {
-            for (const std::string& setting : settings) {
-              const std::size_t at = setting.find('=');
-              if (at == std::string::npos) {
-                throw CLI::ValidationError(
-                    "--set", "\"" + setting + "\": expected KEY=VALUE");
-              }
-              (*arguments)["rule_settings"][setting.substr(0, at)] =
-                  number_or_text(setting.substr(at + 1));
-            }
-          },
-          "A setting of the rule; may be repeated. Each rule has its own: see "
-          "docs/update-rules.md")
-      ->type_name("KEY=VALUE");
+  forward_settings(
+      command, arguments, "--set", "rule_settings",
+      "A setting of the rule; may be repeated. Each rule has its own: see "
+      "docs/update-rules.md");
   forward_number(command, arguments, "--alpha", "alpha",
                  "The same as --set alpha=NUMBER. vc-asgd: weight of the old "
                  "model, or var for e/(e+1) [0.7]");
@@ -158,6 +147,26 @@ void add_units(CLI::App* command, const std::shared_ptr<json>& arguments,
                       usual(std::string(name_of(kUsualCodec)))));
 }
 
+// How it stands beside other runs, and when it ends.
+void add_sharing(CLI::App* command, const std::shared_ptr<json>& arguments,
+                 const Usual& usual) {
+  forward_number(command, arguments, "--share", "share",
+                 "Of hosts' time, beside the shares of other runs; 0: only "
+                 "what no other run has work for" +
+                     usual("1"));
+  forward_settings(command, arguments, "--until", "until",
+                   "The run ends when it has come to this; may be repeated: "
+                   "accuracy=0.9 (of an evaluated version), time=6h (at "
+                   "work), cost=20 (of hosts' time, by price_cpu and price_gpu "
+                   "in quorate.toml); or none instead of a value");
+  command->add_flag_function(
+      "--epoch-barrier,!--no-epoch-barrier",
+      [arguments](std::int64_t count) {
+        (*arguments)["epoch_barrier"] = count > 0;
+      },
+      "Make nothing of an epoch before all units of the last one are closed");
+}
+
 void add_create(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand("create", "Start a training run");
@@ -173,6 +182,7 @@ void add_create(CLI::App* train, GlobalOptions& global) {
   add_model(command, arguments);
   add_rule(command, arguments, of_new_run);
   add_units(command, arguments, of_new_run);
+  add_sharing(command, arguments, of_new_run);
   forward_number(command, arguments, "--batch", "batch",
                  "Samples in a minibatch [64; for text: 16]");
   forward_number(command, arguments, "--micro-batch", "micro_batch",
@@ -209,6 +219,7 @@ void add_change(CLI::App* train, GlobalOptions& global) {
   add_run_name(command, arguments);
   add_rule(command, arguments, unsaid);
   add_units(command, arguments, unsaid);
+  add_sharing(command, arguments, unsaid);
   forward_number(command, arguments, "--lr", "lr",
                  "The local optimiser's learning rate");
   command->add_flag("--json", global.json, "Machine-readable output");

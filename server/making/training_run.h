@@ -87,6 +87,13 @@ struct TrainingRun {
   // Models of peers that wait to be mixed in: the newest of each.
   std::map<PeerId, PeerModel> from_peers;
 
+  // Why the run ends as soon as nothing is to be rechecked or revoked: what its
+  // operator set as its end has come. Empty: it has not. No unit is made then.
+  std::string end_reason;
+  // Up to when its time at work is counted; nullopt: it was not at work.
+  std::optional<Instant> at_work_until;
+  double seconds_stored = 0;  // at work, when they were last stored for it
+
   // The model is being rebuilt without what is to be revoked: nothing is taken
   // in meanwhile.
   bool is_revising = false;
@@ -117,6 +124,8 @@ struct TrainingRun {
   std::optional<Hash> written_snapshot() const;
   // Every unit of every epoch has been made.
   bool is_handed_out() const;
+  // All of this epoch has been made, and the next waits until it is closed.
+  bool is_at_barrier() const { return run.epoch_barrier && progress.is_done(); }
   bool is_active() const {
     return run.state == RunState::running || run.state == RunState::paused;
   }

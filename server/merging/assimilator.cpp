@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "server/making/run_limits.h"
 #include "server/making/work_generator.h"
 #include "server/objects/file_deleter.h"
 #include "server/units/states.h"
@@ -22,6 +23,7 @@ void Assimilator::pass_all() {
 
 void Assimilator::pass(TrainingRun& training) {
   if (!training.is_active()) return;
+  count_time(training);
   if (!training.damage.empty()) {
     pause_for_damage(training, std::exchange(training.damage, {}));
   }
@@ -36,7 +38,43 @@ void Assimilator::pass(TrainingRun& training) {
   }
   pause_if_diverged(training);
   publish_if_due(training);
+  end_if_reached(training);
   finish_if_done(training);
+  // The next epoch can begin.
+  if (training.is_at_barrier() && !has_live_units(training)) scheduler_.wake();
+}
+
+// Time that a run is paused, or that no server runs, does not count.
+void Assimilator::count_time(TrainingRun& training) {
+  constexpr double kStoreEvery = 60;  // so much is lost when the process dies
+  RunUsage& used = training.cursor.used;
+  const bool is_at_work =
+      training.run.state == RunState::running && used.host_seconds > 0;
+  const Instant now = state_.clock.now();
+  if (is_at_work && training.at_work_until) {
+    used.seconds_at_work += (now - *training.at_work_until).count();
+  }
+  training.at_work_until.reset();
+  if (is_at_work) training.at_work_until = now;
+  if (used.seconds_at_work - training.seconds_stored < kStoreEvery) return;
+  training.seconds_stored = used.seconds_at_work;
+  state_.store.update_cursor(training.run.key, training.cursor);
+}
+
+void Assimilator::end_if_reached(TrainingRun& training) {
+  const Run& run = training.run;
+  if (run.state != RunState::running || run.until.is_empty()) return;
+  const std::vector<Evaluation>& known = training.evaluations;
+  if (training.end_reason.empty()) {
+    training.end_reason =
+        reason_to_end(run.until, training.cursor.used,
+                      known.empty() ? nullptr : &known.back());
+  }
+  if (training.end_reason.empty() || !training.to_recheck.empty() ||
+      !training.to_revoke.empty()) {
+    return;
+  }
+  end(training, RunState::finished, training.end_reason);
 }
 
 void Assimilator::take(TrainingRun& training) {
@@ -115,8 +153,8 @@ void Assimilator::take_round(TrainingRun& training) {
 bool Assimilator::is_round_complete(TrainingRun& training) {
   const RunCursor& cursor = training.cursor;
   if (cursor.round_made == 0) return false;
-  bool all_made =
-      cursor.round_made >= cursor.round_units || training.is_handed_out();
+  bool all_made = cursor.round_made >= cursor.round_units ||
+                  training.is_handed_out() || training.is_at_barrier();
   std::uint32_t enough =
       units_that_close(training.run.round_share,
                        all_made ? cursor.round_made : cursor.round_units);
@@ -295,7 +333,8 @@ void Assimilator::change(TrainingRun& training, Run run,
   publish(training);
 }
 
-void Assimilator::end(TrainingRun& training, RunState state) {
+void Assimilator::end(TrainingRun& training, RunState state,
+                      const std::string& why) {
   training.from_peers.clear();
   close_units(training, Closing::run_ended);
   publish(training);
@@ -303,12 +342,14 @@ void Assimilator::end(TrainingRun& training, RunState state) {
          RunEnded{std::string(name_of(state)), training.model.version(),
                   training.snapshot(state_.objects), training.published_hash});
   training.run.state = state;
+  if (!why.empty()) training.run.state_reason = why;
   training.run.ended = state_.clock.unix_ms();
   state_.store.update_run(training.run);
-  state_.record(state == RunState::finished ? "run_finished" : "run_stopped",
-                training.run.key, 0,
-                fmt::format("run {} at version {}", training.run.name,
-                            training.model.version()));
+  state_.record(
+      state == RunState::finished ? "run_finished" : "run_stopped",
+      training.run.key, 0,
+      fmt::format("run {} at version {}{}", training.run.name,
+                  training.model.version(), why.empty() ? "" : ": " + why));
 }
 
 void Assimilator::publish_if_due(TrainingRun& training) {

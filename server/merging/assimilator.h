@@ -49,8 +49,9 @@ class Assimilator {
 
   // Writes the ledger's first entry of a new run.
   void begin(TrainingRun& training, const LedgerEntry& created);
-  // Cancels what is live and ends the ledger. state: finished or stopped.
-  void end(TrainingRun& training, RunState state);
+  // Cancels what is live and ends the ledger. state: finished or stopped; why:
+  // for people, if it is not for want of samples, nor by the operator.
+  void end(TrainingRun& training, RunState state, const std::string& why = "");
   // Goes on from the model that is left without these results: `entry` names
   // them, their host and the reason. What is under way is cancelled.
   void revoke(TrainingRun& training, Revoked entry, ModelState rebuilt);
@@ -86,6 +87,9 @@ class Assimilator {
   static bool may_mix(const TrainingRun& training);
   // Not if it has gone, or is damaged, since it was fetched.
   void mix(TrainingRun& training, const PeerModel& model);
+  void count_time(TrainingRun& training);
+  // If what its operator set as its end has come.
+  void end_if_reached(TrainingRun& training);
   void finish_if_done(TrainingRun& training);
   void publish_if_due(TrainingRun& training);
   void publish(TrainingRun& training);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "server/orders/run_arguments.h"
+#include "server/orders/run_sharing.h"
 
 namespace quorate {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 void expect_something(const RunArguments& arguments) {
-  if (!arguments.has_only("run")) return;
+  if (!arguments.has_only({"run"})) return;
   arguments.refuse(
       "say what to change, for example --rule diloco; see `quorate train "
       "change --help`");
@@ -50,6 +51,18 @@ std::uint32_t usual_steps(const TrainingRun& training) {
   return training.rule->local_steps() != 0 ? 0 : training.run.local_steps;
 }
 
+// Neither the model nor units under way have to do with it.
+void change_sharing(ProjectState& state, Daemons& daemons,
+                    TrainingRun& training, Run changed) {
+  training.run = std::move(changed);
+  training.end_reason.clear();
+  state.store.update_run(training.run);
+  state.record(
+      "run_changed", training.run.key, 0,
+      fmt::format("run {}: {}", training.run.name, sharing_text(training.run)));
+  daemons.scheduler.wake();
+}
+
 }  // namespace
 
 void change_run(ProjectState& state, Daemons& daemons, TrainingRun& training,
@@ -58,6 +71,10 @@ void change_run(ProjectState& state, Daemons& daemons, TrainingRun& training,
   expect_something(arguments);
   expect_changeable(arguments, training);
   Run changed = training.run;
+  set_sharing(arguments, state, changed);
+  if (is_of_sharing_alone(arguments)) {
+    return change_sharing(state, daemons, training, std::move(changed));
+  }
   const Codec snapshots = training.rule->snapshots();
   changed.rule = arguments.text("rule", changed.rule);
   changed.rule_settings = arguments.has("rule")
@@ -70,6 +87,7 @@ void change_run(ProjectState& state, Daemons& daemons, TrainingRun& training,
   changed.codec = arguments.codec(changed.codec);
   changed.optimizer.learning_rate =
       arguments.number("lr", changed.optimizer.learning_rate, 1e-9, 1e6);
+  training.end_reason.clear();
   daemons.assimilator.change(training, std::move(changed), std::move(rule));
   state.record(
       "run_changed", training.run.key, 0,

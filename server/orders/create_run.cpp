@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "server/making/work_generator.h"
 #include "server/orders/run_arguments.h"
+#include "server/orders/run_sharing.h"
 #include "workunits/objects/safetensors.h"
 
 namespace quorate {
@@ -117,24 +118,26 @@ json settings_of(const Run& run) {
   auto hex = [](float value) {
     return fmt::format("{:08x}", std::bit_cast<std::uint32_t>(value));
   };
-  return {{"batch", run.batch},
-          {"micro_batch", run.micro_batch},
-          {"local_steps", run.local_steps},
-          {"epochs", run.epochs},
-          {"quorum", run.quorum},
-          {"learning_rate", hex(run.optimizer.learning_rate)},
-          {"optimizer", name_of(run.optimizer.kind)},
-          {"momentum", hex(run.optimizer.momentum)},
-          {"weight_decay", hex(run.optimizer.weight_decay)},
-          {"beta1", hex(run.optimizer.beta1)},
-          {"beta2", hex(run.optimizer.beta2)},
-          {"epsilon", hex(run.optimizer.epsilon)},
-          {"clip_norm", hex(run.optimizer.clip_norm)},
-          {"lr_schedule", run.lr_schedule},
-          {"codec", name_of(run.codec)},
-          {"rule_settings", run.rule_settings},
-          {"round_units", run.round_units},
-          {"round_share", run.round_share}};
+  json settings = {{"batch", run.batch},
+                   {"micro_batch", run.micro_batch},
+                   {"local_steps", run.local_steps},
+                   {"epochs", run.epochs},
+                   {"quorum", run.quorum},
+                   {"learning_rate", hex(run.optimizer.learning_rate)},
+                   {"optimizer", name_of(run.optimizer.kind)},
+                   {"momentum", hex(run.optimizer.momentum)},
+                   {"weight_decay", hex(run.optimizer.weight_decay)},
+                   {"beta1", hex(run.optimizer.beta1)},
+                   {"beta2", hex(run.optimizer.beta2)},
+                   {"epsilon", hex(run.optimizer.epsilon)},
+                   {"clip_norm", hex(run.optimizer.clip_norm)},
+                   {"lr_schedule", run.lr_schedule},
+                   {"codec", name_of(run.codec)},
+                   {"rule_settings", run.rule_settings},
+                   {"round_units", run.round_units},
+                   {"round_share", run.round_share}};
+  if (run.epoch_barrier) settings["epoch_barrier"] = true;
+  return settings;
 }
 
 RunCreated created_entry(const Run& run, const DatasetManifest& dataset,
@@ -165,6 +168,7 @@ TrainingRun& create_run(ProjectState& state, Daemons& daemons,
   std::unique_ptr<UpdateRule> rule =
       make_update_rule(name, arguments.rule_settings(name, kUsualSnapshots));
   Run run = run_from(arguments, dataset, *rule);
+  set_sharing(arguments, state, run);
   run.id = id ? *id : secret_random<RunId>();
   if (state.run_by_name(run.name) != nullptr) {
     arguments.refuse(

@@ -21,6 +21,13 @@ std::string RunArguments::flag_of(std::string name) {
   return "--" + name;
 }
 
+bool RunArguments::has_only(std::initializer_list<const char*> names) const {
+  const auto known =
+      std::count_if(names.begin(), names.end(),
+                    [this](const char* name) { return has(name); });
+  return arguments_.size() == static_cast<std::size_t>(known);
+}
+
 std::string RunArguments::text(const char* name,
                                const std::string& otherwise) const {
   if (!has(name)) return otherwise;

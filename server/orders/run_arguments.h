@@ -3,6 +3,7 @@
 // and flag, for what cannot be.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <type_traits>
 
@@ -31,9 +32,11 @@ class RunArguments {
   static std::string flag_of(std::string name);
 
   bool has(const char* name) const { return arguments_.contains(name); }
-  // Whether there is nothing but this, at the most.
-  bool has_only(const char* name) const {
-    return arguments_.size() == (has(name) ? 1 : 0);
+  // Whether there is nothing but these, at the most.
+  bool has_only(std::initializer_list<const char*> names) const;
+  // As it is; it has to be there.
+  const nlohmann::json& value(const char* name) const {
+    return arguments_.at(name);
   }
   std::string text(const char* name, const std::string& otherwise) const;
   // A number in [least, most], or `otherwise` if it is not given.

@@ -15,6 +15,7 @@
 #include "server/orders/host_orders.h"
 #include "server/orders/ledger_rows.h"
 #include "server/orders/lists.h"
+#include "server/orders/move_run.h"
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
 #include "server/page/status.h"
@@ -47,23 +48,9 @@ TrainingRun& loaded_run_of(Project& project, const json& arguments) {
   return training;
 }
 
-json move_run(Project& project, const json& arguments, RunState from,
-              RunState to) {
+json move(Project& project, const json& arguments, RunState from, RunState to) {
   TrainingRun& training = loaded_run_of(project, arguments);
-  if (training.run.state != from) {
-    throw Error(ErrorKind::usage,
-                fmt::format("run {} is {}, not {}", training.run.name,
-                            name_of(training.run.state), name_of(from)));
-  }
-  training.run.state = to;
-  training.run.state_reason.clear();
-  if (std::exchange(training.is_damaged, false)) {
-    project.daemons().transitioner.forgive(training);
-  }
-  project.state().store.update_run(training.run);
-  project.state().record(to == RunState::paused ? "run_paused" : "run_resumed",
-                         training.run.key, 0, "by the operator");
-  project.daemons().scheduler.wake();
+  move_run(project.state(), project.daemons(), training, from, to);
   return detailed_run(project, training);
 }
 
@@ -199,11 +186,11 @@ const std::map<std::string, Command>& commands() {
        [](Project& p, const json& a) { return detailed_run(p, run_of(p, a)); }},
       {"train-pause",
        [](Project& p, const json& a) {
-         return move_run(p, a, RunState::running, RunState::paused);
+         return move(p, a, RunState::running, RunState::paused);
        }},
       {"train-resume",
        [](Project& p, const json& a) {
-         return move_run(p, a, RunState::paused, RunState::running);
+         return move(p, a, RunState::paused, RunState::running);
        }},
       {"train-change", change},
       {"train-stop", stop},

@@ -1,6 +1,7 @@
 #include "server/page/page_lists.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <string>
@@ -75,6 +76,11 @@ std::string without_folders(const std::string& text, const fs::path& root) {
 
 json run(ProjectState& state, const TrainingRun& training) {
   json row = status::run(state, training);
+  // To the second it would be another page every second.
+  constexpr double kMinuteSeconds = 60;
+  row["seconds_at_work"] =
+      kMinuteSeconds *
+      std::floor(training.cursor.used.seconds_at_work / kMinuteSeconds);
   row["reason"] = without_folders(training.run.state_reason, state.folder.root);
   return row;
 }

@@ -1,8 +1,11 @@
 #include "server/page/status.h"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "server/making/evaluations.h"
+#include "server/making/run_limits.h"
 #include "server/making/work_generator.h"
 #include "server/page/waiting.h"
 
@@ -46,6 +49,21 @@ double progress(const TrainingRun& training) {
 double done(const TrainingRun& training, std::uint64_t samples) {
   return share_of_run(training, static_cast<double>(samples) /
                                     static_cast<double>(training.run.batch));
+}
+
+// What the run takes of hosts' time, and when that is enough.
+void add_sharing(ProjectState& state, const TrainingRun& training, json& row) {
+  const Run& run = training.run;
+  const RunUsage& used = training.cursor.used;
+  const std::optional<double> part = state.activity.part_of_hosts(run.key);
+  row["share"] = run.share;
+  constexpr double kThousand = 1000;
+  row["hosts_part"] =
+      part ? json(std::round(kThousand * *part) / kThousand) : json(nullptr);
+  row["seconds_at_work"] = used.seconds_at_work;
+  row["host_seconds"] = used.host_seconds;
+  row["cost"] = used.cost;
+  if (!run.until.is_empty()) row["until"] = text_of(run.until);
 }
 
 // A result before its unit's verdict is nobody's business but its host's.
@@ -121,6 +139,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"accuracy", nullptr},
               {"best_accuracy", nullptr},
               {"best_version", nullptr}};
+  add_sharing(state, training, row);
   if (best) {
     row["loss"] = evaluations.back().loss;
     row["accuracy"] = evaluations.back().accuracy;
@@ -132,24 +151,26 @@ json run(ProjectState& state, const TrainingRun& training) {
 }
 
 json settings(const Run& run) {
-  return {{"seed", run.seed},
-          {"batch", run.batch},
-          {"micro_batch", run.micro_batch},
-          {"local_steps", run.local_steps},
-          {"learning_rate", run.optimizer.learning_rate},
-          {"optimizer", name_of(run.optimizer.kind)},
-          {"momentum", run.optimizer.momentum},
-          {"beta1", run.optimizer.beta1},
-          {"beta2", run.optimizer.beta2},
-          {"epsilon", run.optimizer.epsilon},
-          {"clip_norm", run.optimizer.clip_norm},
-          {"weight_decay", run.optimizer.weight_decay},
-          {"lr_schedule", run.lr_schedule},
-          {"codec", name_of(run.codec)},
-          {"rule_settings", run.rule_settings},
-          {"round_units", run.round_units},
-          {"round_share", run.round_share},
-          {"parameters", parameter_count(run.model)}};
+  json row = {{"seed", run.seed},
+              {"batch", run.batch},
+              {"micro_batch", run.micro_batch},
+              {"local_steps", run.local_steps},
+              {"learning_rate", run.optimizer.learning_rate},
+              {"optimizer", name_of(run.optimizer.kind)},
+              {"momentum", run.optimizer.momentum},
+              {"beta1", run.optimizer.beta1},
+              {"beta2", run.optimizer.beta2},
+              {"epsilon", run.optimizer.epsilon},
+              {"clip_norm", run.optimizer.clip_norm},
+              {"weight_decay", run.optimizer.weight_decay},
+              {"lr_schedule", run.lr_schedule},
+              {"codec", name_of(run.codec)},
+              {"rule_settings", run.rule_settings},
+              {"round_units", run.round_units},
+              {"round_share", run.round_share},
+              {"parameters", parameter_count(run.model)}};
+  if (run.epoch_barrier) row["epoch_barrier"] = true;
+  return row;
 }
 
 json host(ProjectState& state, const Host& host) {

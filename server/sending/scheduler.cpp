@@ -154,48 +154,66 @@ void Scheduler::pick(Host& host, const WorkWish& wish,
   if (state_.is_banned(host.id)) return;
   while (out.size() < wish.want && state_.feeder.in_progress(host.id).size() <
                                        state_.settings.max_results_per_host) {
-    std::optional<Assignment> sent;
-    if (Result* result = unsent_for(host, wish)) {
-      sent = send(*state_.feeder.find(result->workunit), *result, host);
-      if (!sent) return;
-      out.push_back(std::move(*sent));
-      continue;
-    }
-    LiveUnit* live = make_unit(host, wish);
-    if (live == nullptr) return;
-    sent = send(*live, live->results.front(), host);
-    if (!sent) {
-      for (const Result& r : live->results) state_.reservations.release(r.id);
-      return;
-    }
+    std::optional<Assignment> sent = send_next(host, wish);
+    if (!sent) return;
     out.push_back(std::move(*sent));
-    for (std::size_t i = 1; i < live->results.size(); ++i) {
-      reserve(*live, live->results[i].id);
-    }
   }
 }
 
-Result* Scheduler::unsent_for(const Host& host, const WorkWish& wish) {
+std::optional<Assignment> Scheduler::send_next(const Host& host,
+                                               const WorkWish& wish) {
+  const Device device{wish.device, wish.speed_flops};
+  for (Turn turn : {Turn::shared, Turn::spare}) {
+    // Units under way first, whose turn it may be: their runs wait for them.
+    // What they take counts, so new units make up for it.
+    if (Result* result = unsent_for(host, wish, turn)) {
+      return send(*state_.feeder.find(result->workunit), *result, host, device);
+    }
+    if (LiveUnit* live = make_unit(host, wish, turn)) {
+      return send_new(*live, host, device);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Assignment> Scheduler::send_new(LiveUnit& live, const Host& host,
+                                              const Device& device) {
+  std::optional<Assignment> sent =
+      send(live, live.results.front(), host, device);
+  if (!sent) {
+    for (const Result& r : live.results) state_.reservations.release(r.id);
+    return std::nullopt;
+  }
+  for (std::size_t i = 1; i < live.results.size(); ++i) {
+    reserve(live, live.results[i].id);
+  }
+  return sent;
+}
+
+Result* Scheduler::unsent_for(const Host& host, const WorkWish& wish,
+                              Turn turn) {
   const Reservations& reservations = state_.reservations;
   auto suits_host = [&](const LiveUnit& live, ResultId result) {
     return Eligibility(state_, live).may(host, taker_of(live, result));
   };
   for (const std::set<ResultId>* unsent :
        {&reservations.kept_for(host.id), &reservations.anybodys()}) {
-    if (Result* result = first_of(*unsent, suits_host)) return result;
+    if (Result* result = first_of(*unsent, turn, suits_host)) return result;
   }
   return first_of(
-      reservations.anybodys(), [&](const LiveUnit& live, ResultId id) {
+      reservations.anybodys(), turn, [&](const LiveUnit& live, ResultId id) {
         return may_take_again(live, host, wish) &&
                !Eligibility(state_, live).has_volunteer(taker_of(live, id));
       });
 }
 
 template <class Suits>
-Result* Scheduler::first_of(const std::set<ResultId>& unsent, Suits suits) {
+Result* Scheduler::first_of(const std::set<ResultId>& unsent, Turn turn,
+                            Suits suits) {
   for (ResultId id : unsent) {
     LiveUnit* live = state_.feeder.find_by_result(id);
-    if (state_.run(live->unit.run).run.state != RunState::running) continue;
+    const Run& run = state_.run(live->unit.run).run;
+    if (run.state != RunState::running || turn_of(run) != turn) continue;
     if (is_wanted_by_house(live->unit.id)) continue;
     if (suits(*live, id)) return live->find(id);
   }
@@ -221,9 +239,11 @@ bool Scheduler::may_take_again(const LiveUnit& live, const Host& host,
   return !computes_still;
 }
 
-LiveUnit* Scheduler::make_unit(const Host& host, const WorkWish& wish) {
+LiveUnit* Scheduler::make_unit(const Host& host, const WorkWish& wish,
+                               Turn turn) {
   LiveUnit* live = maker_.make(
-      {host.id, wish.speed_flops, state_.is_anchor(host.id), wish.shards});
+      {host.id, wish.speed_flops, state_.is_anchor(host.id), wish.shards},
+      turn);
   if (live != nullptr) {
     log_debug("unit made", {{"unit", live->unit.id},
                             {"version", live->unit.base_version},
@@ -325,19 +345,28 @@ std::optional<Assignment> Scheduler::work_for_house() {
     if (result.server_state == ServerState::unsent) unsent = &result;
   }
   const Host& house = *state_.hosts.host(state_.house_host);
-  return send(*live, *unsent, house);
+  return send(*live, *unsent, house, {state_.settings.house_device, 0});
 }
 
 LiveUnit* Scheduler::house_unit() {
   if (LiveUnit* live = most_wanted()) return live;
   if (!is_house_needed()) return nullptr;
+  for (Turn turn : {Turn::shared, Turn::spare}) {
+    if (LiveUnit* live = house_unit(turn)) return live;
+  }
+  return nullptr;
+}
+
+LiveUnit* Scheduler::house_unit(Turn turn) {
   for (ResultId id : state_.feeder.unsent()) {
     LiveUnit* live = state_.feeder.find_by_result(id);
-    bool runs = state_.run(live->unit.run).run.state == RunState::running;
-    if (runs && suits(live->results, kHouseUser)) return live;
+    const Run& run = state_.run(live->unit.run).run;
+    const bool is_its_turn =
+        run.state == RunState::running && turn_of(run) == turn;
+    if (is_its_turn && suits(live->results, kHouseUser)) return live;
   }
   return state_.active_hosts().empty()
-             ? maker_.make({.host = state_.house_host, .is_proven = true})
+             ? maker_.make({.host = state_.house_host, .is_proven = true}, turn)
              : nullptr;
 }
 
@@ -369,12 +398,13 @@ LiveUnit* Scheduler::most_wanted() {
 
 bool Scheduler::is_house_needed() const {
   if (state_.active_hosts().empty()) return true;
-  // The end of a run: nothing new can be made and replicas are left over.
-  return std::any_of(state_.runs.begin(), state_.runs.end(),
-                     [](const auto& entry) {
-                       return entry.second.run.state == RunState::running &&
-                              entry.second.is_handed_out();
-                     });
+  // The end of a run, or of an epoch that the next one waits for: nothing new
+  // can be made and replicas are left over.
+  return std::any_of(
+      state_.runs.begin(), state_.runs.end(), [](const auto& entry) {
+        return entry.second.run.state == RunState::running &&
+               (entry.second.is_handed_out() || entry.second.is_at_barrier());
+      });
 }
 
 }  // namespace quorate

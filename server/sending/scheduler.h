@@ -71,6 +71,11 @@ class Scheduler {
   // Touches the host, renews the leases of what it holds, and sorts what it
   // should not hold into `cancel` and `closed`.
   void renew(const Host& host, const WorkWish& wish, WorkAnswer& answer);
+  // As a host names its own; 0: unknown.
+  struct Device {
+    std::string name;
+    double speed_flops = 0;
+  };
   // Sends it what is kept for it, what anybody may have, or a new unit: until
   // it has `want` or as many as a host may have.
   void pick(Host& host, const WorkWish& wish, std::vector<Assignment>& out);
@@ -78,23 +83,28 @@ class Scheduler {
   void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
   void resend_lost(const Host& host, const WorkWish& wish,
                    std::vector<Assignment>& out);
-  Result* unsent_for(const Host& host, const WorkWish& wish);
+  std::optional<Assignment> send_next(const Host& host, const WorkWish& wish);
+  std::optional<Assignment> send_new(LiveUnit& live, const Host& host,
+                                     const Device& device);
+  Result* unsent_for(const Host& host, const WorkWish& wish, Turn turn);
   template <class Suits>  // of a unit and its unsent result
-  Result* first_of(const std::set<ResultId>& unsent, Suits suits);
+  Result* first_of(const std::set<ResultId>& unsent, Turn turn, Suits suits);
   bool may_take_again(const LiveUnit& live, const Host& host,
                       const WorkWish& wish) const;
-  LiveUnit* make_unit(const Host& host, const WorkWish& wish);
+  LiveUnit* make_unit(const Host& host, const WorkWish& wish, Turn turn);
   bool is_witness(const LiveUnit& live) const;
   bool wants_anchor(const LiveUnit& live, ResultId result) const;
   Eligibility::From taker_of(const LiveUnit& live, ResultId result) const;
   Assignment assignment_of(const LiveUnit& live, const Result& result,
                            std::vector<ObjectRef> objects) const;
-  // nullopt if an object of the unit is missing: then nothing is sent.
+  // nullopt if an object of the unit is missing: then nothing is sent. device:
+  // that will compute it.
   std::optional<Assignment> send(LiveUnit& live, Result& result,
-                                 const Host& host);
+                                 const Host& host, const Device& device);
   std::vector<ObjectRef> objects_of(const LiveUnit& live);
   void serve_each_waiting();
   LiveUnit* house_unit();
+  LiveUnit* house_unit(Turn turn);
   LiveUnit* most_wanted();
   bool is_house_needed() const;
   void send_later(Send send, WorkAnswer answer);

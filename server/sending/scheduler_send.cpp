@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "base/error.h"
+#include "server/making/run_limits.h"
 #include "server/sending/scheduler.h"
 #include "server/units/decision.h"
 #include "server/units/states.h"
@@ -13,7 +14,8 @@
 namespace quorate {
 
 std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
-                                          const Host& host) {
+                                          const Host& host,
+                                          const Device& device) {
   std::vector<ObjectRef> objects = objects_of(live);
   if (objects.empty()) return std::nullopt;
   result.is_witness = host.id != state_.house_host && is_witness(live);
@@ -21,6 +23,10 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
   fill_secret_random(result.nonce.bytes);
   state_.feeder.save(result);
   state_.reservations.end(result.id);
+  maker_.note_sent(
+      live.unit, host.id, device.name,
+      estimated_seconds(live.unit.operations, device.speed_flops,
+                        most_time(live, state_.terms(host).lease)));
   // A house worker needs no lease: this process knows when it ends.
   if (host.id != state_.house_host) {
     state_.leases.grant(result.id, state_.clock.now(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
+#include "server/making/run_limits.h"
 #include "server/making/work_generator.h"
 #include "server/units/decision.h"
 #include "server/units/states.h"
@@ -60,36 +61,100 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
 
 }  // namespace
 
-LiveUnit* UnitMaker::make(const UnitWish& wish) {
-  hosts_ = state_.count_hosts();
-  usual_speed_.note(wish.host, wish.speed_flops);
-  for (auto& [key, training] : state_.runs) {
-    if (!may_make(training)) continue;
-    if (LiveUnit* live = make_for(training, wish)) return live;
+LiveUnit* UnitMaker::make(const UnitWish& wish, Turn turn) {
+  if (turn == Turn::shared) {  // the first of both
+    hosts_ = state_.count_hosts();
+    usual_speed_.note(wish.host, wish.speed_flops);
+  }
+  std::vector<RunTurn> runs = with_work(turn);
+  const std::optional<RunKey> home = home_of(wish, runs);
+  RunTurns& turns = turn == Turn::shared ? shared_ : spare_;
+  for (RunKey key : turns.order(std::move(runs), home, hosts_.at_work)) {
+    if (LiveUnit* live = make_for(state_.run(key), wish)) return live;
   }
   return nullptr;
 }
 
-bool UnitMaker::may_make(TrainingRun& training) {
+void UnitMaker::note_sent(const Workunit& unit, HostId host,
+                          const std::string& device, double host_seconds) {
+  constexpr double kHour = 3600;
+  TrainingRun& training = state_.run(unit.run);
+  RunUsage& used = training.cursor.used;
+  used.host_seconds += host_seconds;
+  used.cost += host_seconds / kHour * price_per_hour(state_.settings, device);
+  state_.store.update_cursor(unit.run, training.cursor);
+  state_.activity.count_host_time(unit.run, host_seconds);
+  last_run_[host] = unit.run;
+  if (turn_of(training.run) == Turn::shared) {
+    shared_.charge(unit.run, training.run.share, host_seconds);
+  } else {
+    spare_.charge(unit.run, 1, host_seconds);
+  }
+}
+
+std::vector<RunTurn> UnitMaker::with_work(Turn turn) const {
+  std::vector<RunTurn> runs;
+  for (const auto& [key, training] : state_.runs) {
+    if (turn_of(training.run) != turn || !has_work(training)) continue;
+    runs.push_back({key, turn == Turn::shared ? training.run.share : 1, 0});
+  }
+  return runs;
+}
+
+bool UnitMaker::has_work(const TrainingRun& training) const {
   // What is made while the model is rebuilt would be cancelled.
   if (training.run.state != RunState::running || training.is_revising) {
     return false;
   }
-  std::size_t open =
+  if (training.is_handed_out() || !training.end_reason.empty()) return false;
+  const std::size_t open =
       state_.feeder.units_in(training.run.key, WorkunitState::open).size();
   if (open >= most_open_units(hosts_.active)) return false;
-  if (training.rule->replicas() != 0) return free_replica(training).has_value();
-  if (!training.rule->in_rounds()) return true;
-  RunCursor& cursor = training.cursor;
-  if (cursor.round_units == 0) {
-    cursor.round_units = units_of_round(training.run, hosts_.at_work);
+  if (training.is_at_barrier() &&
+      (open > 0 ||
+       !state_.feeder.units_in(training.run.key, WorkunitState::validated)
+            .empty())) {
+    return false;
   }
-  return cursor.round_made < cursor.round_units;
+  if (training.rule->replicas() != 0) return free_replica(training).has_value();
+  const RunCursor& cursor = training.cursor;
+  return !training.rule->in_rounds() || cursor.round_units == 0 ||
+         cursor.round_made < cursor.round_units;
+}
+
+void UnitMaker::begin_round(TrainingRun& training) const {
+  RunCursor& cursor = training.cursor;
+  if (!training.rule->in_rounds() || cursor.round_units != 0) return;
+  cursor.round_units = units_of_round(training.run, hosts_of(training));
+}
+
+std::optional<RunKey> UnitMaker::home_of(
+    const UnitWish& wish, const std::vector<RunTurn>& runs) const {
+  // House workers have every file.
+  if (runs.size() < 2 || wish.host == state_.house_host) return std::nullopt;
+  const auto last = last_run_.find(wish.host);
+  if (last != last_run_.end()) return last->second;
+  for (const RunTurn& turn : runs) {
+    const ShardIndex& shards = state_.runs.at(turn.run).shard_index;
+    if (!shards.find(wish.shards).empty()) return turn.run;
+  }
+  return std::nullopt;
+}
+
+std::size_t UnitMaker::hosts_of(const TrainingRun& training) const {
+  if (turn_of(training.run) == Turn::spare) return hosts_.at_work;
+  double all = 0;
+  for (const auto& [key, other] : state_.runs) {
+    const bool is_on =
+        other.run.state == RunState::running && !other.is_handed_out();
+    if (is_on || key == training.run.key) all += other.run.share;
+  }
+  return hosts_of_share(hosts_.at_work, training.run.share, all);
 }
 
 Pace UnitMaker::pace_of(const TrainingRun& training,
                         const UnitWish& wish) const {
-  Pace pace{wish.speed_flops, usual_speed_.flops(), hosts_.at_work};
+  Pace pace{wish.speed_flops, usual_speed_.flops(), hosts_of(training)};
   pace.in_rounds = training.rule->in_rounds();
   const DoorTerms terms = state_.terms(*state_.hosts.host(wish.host));
   pace.least_seconds =
@@ -141,7 +206,7 @@ std::vector<std::uint32_t> UnitMaker::held_by(
 }
 
 LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
-  if (training.is_handed_out()) return nullptr;
+  begin_round(training);
   EpochProgress& progress = training.progress;
   const std::uint32_t shard = take_shard(training, wish);
   const ShardEntry& entry = training.shards.at(shard);

@@ -141,6 +141,22 @@ Entry days(std::string name, double ServerSettings::*member,
           fmt::format("a number of days from 0 to {}", kMost)};
 }
 
+Entry price(std::string name, double ServerSettings::*member,
+            std::string comment) {
+  constexpr double kMost = 1e6;
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            return fmt::format("{}", s.*member);
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            auto value = node.value<double>();
+            if (!value || !(*value >= 0 && *value <= kMost)) return false;
+            s.*member = *value;
+            return true;
+          },
+          fmt::format("a number from 0 to {}", kMost)};
+}
+
 using S = ServerSettings;
 
 std::vector<Entry> entries_of_serving() {
@@ -246,10 +262,21 @@ std::vector<Entry> entries_of_trust() {
   };
 }
 
+std::vector<Entry> entries_of_prices() {
+  return {
+      price("price_cpu", &S::price_cpu,
+            "What an hour of a host's time costs if a processor computes, for "
+            "`train create --until cost=...`; in any currency. 0: nothing."),
+      price("price_gpu", &S::price_gpu,
+            "The same if a graphics card computes."),
+  };
+}
+
 // In the order in which a new settings file has them.
 std::vector<Entry> entries() {
   std::vector<Entry> all = entries_of_serving();
-  for (auto more : {entries_of_units(), entries_of_trust()}) {
+  for (auto more :
+       {entries_of_units(), entries_of_trust(), entries_of_prices()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

@@ -67,6 +67,10 @@ struct ServerSettings {
   bool trust_anchor = true;
   bool trust_distinct_addresses = true;
 
+  // Of an hour of hosts' time, in a currency of the operator's choice.
+  double price_cpu = 0;
+  double price_gpu = 0;
+
   std::uint32_t house_workers = 1;
   std::uint32_t house_threads = 1;
   std::string house_device = "cpu";

@@ -19,6 +19,7 @@ struct MachineTask {
   enum class Phase : std::uint8_t { downloading, ready, computing, uploading };
 
   ResultId result = 0;
+  RunKey run = 0;
   Hash workunit;
   double operations = 0;
   std::uint64_t upload_bytes = 0;

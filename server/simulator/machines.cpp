@@ -290,7 +290,10 @@ void Machines::accept(std::uint32_t number, const Assignment& assignment,
   const LiveUnit& live =
       *project_.state().feeder.find_by_result(assignment.result);
   task.operations = live.unit.operations;
-  if (assignment.upload) task.upload_bytes = bytes_of_update(*open->task);
+  task.run = live.unit.run;
+  if (assignment.upload) {
+    task.upload_bytes = bytes_of_update(task.run, *open->task);
+  }
   task.given = now;
   task.lease = assignment.lease;
   task.deadline = assignment.deadline;
@@ -299,9 +302,15 @@ void Machines::accept(std::uint32_t number, const Assignment& assignment,
   load(number, machine.tasks.back(), assignment, now);
 }
 
-std::uint64_t Machines::bytes_of_update(const TrainingTask& task) {
-  if (update_bytes_ == 0) update_bytes_ = update_bytes(task);
-  return update_bytes_;
+std::uint64_t Machines::bytes_of_update(RunKey run, const TrainingTask& task) {
+  std::uint64_t& bytes = update_bytes_[run];
+  if (bytes == 0) bytes = update_bytes(task);
+  return bytes;
+}
+
+Seconds Machines::computing(RunKey run) const {
+  const auto found = computing_.find(run);
+  return found == computing_.end() ? Seconds(0) : found->second;
 }
 
 // As client/units/snapshot_maker and client/exchange/object_cache do it.
@@ -371,6 +380,7 @@ void Machines::compute(std::uint32_t number, MachineTask& task, Seconds now) {
   task.until = now + time;
   counters_.computing += time;
   machine.computing_time += time;
+  computing_[task.run] += time;
   plan(number, task.is_fatal ? EventKind::lost : EventKind::computed,
        task.until, task.result);
 }

@@ -33,6 +33,8 @@ class Machines {
   // The share of their time for which the workers of each kind of hosts
   // computed, up to the last look.
   std::map<std::string, double> busy() const;
+  // Of all workers together, for one run.
+  Seconds computing(RunKey run) const;
 
  private:
   struct Answered {
@@ -56,7 +58,7 @@ class Machines {
   WorkWish request_of(const Machine& machine) const;
   void take_answer(const Answered& answered, Seconds now);
   void accept(std::uint32_t number, const Assignment& assignment, Seconds now);
-  std::uint64_t bytes_of_update(const TrainingTask& task);
+  std::uint64_t bytes_of_update(RunKey run, const TrainingTask& task);
   static std::uint64_t load_snapshot(Machine& machine,
                                      const Assignment& assignment,
                                      const ObjectRef& snapshot);
@@ -79,8 +81,9 @@ class Machines {
   Counters& counters_;
   std::vector<Machine> machines_;
   std::vector<Answered> answers_;
-  std::vector<PublicKey> accounts_;  // of the users, in turn
-  std::uint64_t update_bytes_ = 0;   // of every unit of the run; 0: not known
+  std::vector<PublicKey> accounts_;               // of the users, in turn
+  std::map<RunKey, std::uint64_t> update_bytes_;  // of every unit of a run
+  std::map<RunKey, Seconds> computing_;
   std::size_t there_ = 0;
 };
 

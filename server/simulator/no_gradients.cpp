@@ -1,4 +1,4 @@
-// No gradients: every update of the run's model is the same, all zeros.
+// No gradients: every update of the runs' model is the same, all zeros.
 #include "base/bytes.h"
 #include "server/simulator/gradients.h"
 #include "workunits/objects/update.h"
@@ -48,12 +48,13 @@ const Finding& NoGradients::of(const Hash& workunit) {
 void NoGradients::begin_evaluation(const TrainingRun& /*training*/,
                                    const Hash& /*published*/) {}
 
-// A unit is known by its index alone.
+// A unit is known by its run and index alone.
 class NoNotary final : public Notary {
  public:
   Bytes sealed(const TrainingTask& task) const override {
     ByteWriter out;
     out.put(task.unit_index);
+    out.put_bytes(task.run.bytes);
     return out.take();
   }
   LedgerRecord record(const LedgerEntry& entry) const override {

@@ -44,6 +44,30 @@ double utilisation(const Scenario& scenario, const Counters& counters) {
   return time == Seconds(0) ? 0 : counters.computing / time;
 }
 
+// One row for each run: what it was to get, what it got.
+json runs_of(Simulation& simulation) {
+  ProjectState& state = simulation.project().state();
+  json rows = json::array();
+  for (const auto& [key, training] : state.runs) {
+    const RunUsage& used = training.cursor.used;
+    json row = {
+        {"run", training.run.name},
+        {"share", training.run.share},
+        {"state", name_of(training.run.state)},
+        {"why", training.run.state_reason},
+        {"version", training.model.version()},
+        {"host_seconds", used.host_seconds},
+        {"computing_seconds", simulation.machines().computing(key).count()},
+        {"seconds_at_work", used.seconds_at_work},
+        {"cost", used.cost}};
+    if (!training.evaluations.empty()) {
+      row["accuracy"] = training.evaluations.back().accuracy;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 }  // namespace
 
 json summary_of(const Scenario& scenario, Simulation& simulation) {
@@ -76,6 +100,7 @@ json summary_of(const Scenario& scenario, Simulation& simulation) {
       {"busy", simulation.busy()},
       {"cost", counters.cost},
       {"target", target_of(simulation)},
+      {"runs", runs_of(simulation)},
       {"parameters",
        sha256(write_parameters(training.run.model, training.model.parameters()))
            .hex()}};

@@ -1,9 +1,14 @@
 #include "server/simulator/simulation.h"
 
+#include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
+#include "server/making/evaluations.h"
 #include "server/orders/create_run.h"
+#include "server/orders/move_run.h"
 
 namespace quorate {
 namespace {
@@ -52,10 +57,10 @@ ProjectFolder new_folder(const SimulationOptions& options,
   return folder;
 }
 
-RunId run_id_of(const Scenario& scenario) {
-  if (scenario.run_id) return *scenario.run_id;
+RunId run_id_of(const Scenario& scenario, std::size_t number) {
+  if (scenario.run_id && number == 0) return *scenario.run_id;
   RunId id;
-  Draws draws(scenario.seed, kRun);
+  Draws draws(scenario.seed, kRun - static_cast<std::uint32_t>(number));
   for (std::uint8_t& byte : id.bytes) {
     byte = static_cast<std::uint8_t>(draws.word());
   }
@@ -83,7 +88,7 @@ Simulation::Simulation(const Scenario& scenario,
   } else {
     state().notary = no_notary();
   }
-  create_run();
+  create_runs();
   gradients_ = scenario_.has_gradients
                    ? real_gradients(state(), options.workers, options.worker)
                    : no_gradients(state());
@@ -103,20 +108,50 @@ Simulation::Simulation(const Scenario& scenario,
 
 Simulation::~Simulation() = default;
 
-void Simulation::create_run() {
-  nlohmann::json wishes = scenario_.run;
-  if (!wishes.contains("run")) wishes["run"] = "simulated";
+void Simulation::create_runs() {
+  if (!scenario_.has_gradients) make_dataset();
+  create_run(scenario_.run, 0);
+  for (std::size_t i = 0; i < scenario_.more_runs.size(); ++i) {
+    create_run(scenario_.more_runs[i], i + 1);
+  }
+  if (!scenario_.has_gradients) expect_same_updates();
+  for (const RunOrder& order : scenario_.orders) {
+    if (state().run_by_name(order.run) != nullptr) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("orders: there is no run \"{}\"", order.run));
+  }
+}
+
+void Simulation::create_run(nlohmann::json wishes, std::size_t number) {
+  if (!wishes.contains("run")) {
+    wishes["run"] =
+        number == 0 ? "simulated" : fmt::format("simulated-{}", number + 1);
+  }
   if (scenario_.has_gradients) {
     bring_dataset(options_.project, wishes.value("dataset", ""));
   } else {
-    make_dataset();
     wishes["dataset"] = kNoData;
     if (!wishes.contains("model")) wishes["model"] = "mlp:1";
   }
   project_->job([&] {
     quorate::create_run(state(), project_->daemons(), wishes,
-                        run_id_of(scenario_));
+                        run_id_of(scenario_, number));
   });
+}
+
+// Where nothing is computed, all have one update.
+void Simulation::expect_same_updates() {
+  const Run& first = run().run;
+  for (const auto& [key, other] : state().runs) {
+    if (other.run.codec == first.codec &&
+        to_json(other.run.model) == to_json(first.model)) {
+      continue;
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("more_runs: run {}: without gradients all runs "
+                            "have one model and codec",
+                            other.run.name));
+  }
 }
 
 void Simulation::bring_dataset(const fs::path& project,
@@ -170,6 +205,11 @@ void Simulation::step() {
   const Seconds time = is_traced            ? trace_->next_time()
                        : events_.is_empty() ? scenario_.duration
                                             : events_.next_time();
+  if (has_order_before(time)) {
+    move_to(scenario_.orders[next_order_].at);
+    do_orders();
+    return machines_->take_answers(now_);
+  }
   if (time >= scenario_.duration) return move_to(scenario_.duration);
   move_to(time);
   if (is_traced) {
@@ -220,36 +260,74 @@ void Simulation::thin_out() {
   next_record_ = moments.back().time + record_every_;
 }
 
-Moment Simulation::moment() {
-  const RunTotals totals = project_->store().totals(run().run.key);
+Moment Simulation::moment_of(const TrainingRun& training) {
+  const RunKey key = training.run.key;
+  const RunTotals totals = project_->store().totals(key);
   return {now_,
           machines_->there(),
-          run().model.version(),
+          training.model.version(),
           totals.results_assimilated,
           totals.samples,
-          state().feeder.units_in(run().run.key, WorkunitState::open).size(),
+          state().feeder.units_in(key, WorkunitState::open).size(),
           counters_};
 }
 
 void Simulation::look_at_versions() {
-  if (run().published_version == seen_version_) return;
-  seen_version_ = run().published_version;
-  finish_evaluation();
-  gradients_->begin_evaluation(run(), run().published_hash);
-  machines_->look(now_);
-  evaluating_ = moment();
-  evaluating_->version = seen_version_;
+  for (auto& [key, training] : state().runs) {
+    if (training.published_version == seen_version_[key]) continue;
+    finish_evaluation();
+    seen_version_[key] = training.published_version;
+    gradients_->begin_evaluation(training, training.published_hash);
+    machines_->look(now_);
+    evaluating_ = {key, training.published_hash, moment_of(training)};
+    evaluating_->moment.version = training.published_version;
+  }
 }
 
 // Waits for what was ordered with the last version: meanwhile others computed.
 void Simulation::finish_evaluation() {
   if (!evaluating_) return;
-  const Moment then = *std::exchange(evaluating_, std::nullopt);
+  const Evaluating then = *std::exchange(evaluating_, std::nullopt);
   const auto done = gradients_->evaluation();
   if (!done) return;
   const double accuracy =
       static_cast<double>(done->correct) / static_cast<double>(done->samples);
-  recording_.scores.push_back({then, done->loss, accuracy});
+  if (then.run == run().run.key) {
+    recording_.scores.push_back({then.moment, done->loss, accuracy});
+  }
+  store_evaluation(then, done->loss, accuracy);
+}
+
+// The server knows it from now on: a run may end for it.
+void Simulation::store_evaluation(const Evaluating& of, double loss,
+                                  double accuracy) {
+  if (state().run(of.run).run.until.accuracy == 0) return;
+  project_->job([&] {
+    Evaluation evaluation;
+    evaluation.run = of.run;
+    evaluation.version = of.moment.version;
+    evaluation.published = of.published;
+    evaluation.time = state().clock.unix_ms();
+    evaluation.samples = of.moment.samples;
+    evaluation.loss = loss;
+    evaluation.accuracy = accuracy;
+    project_->store().insert_evaluation(evaluation);
+    keep(state().run(of.run).evaluations, evaluation);
+  });
+}
+
+void Simulation::do_orders() {
+  const std::vector<RunOrder>& orders = scenario_.orders;
+  for (; next_order_ < orders.size() && orders[next_order_].at <= now_;
+       ++next_order_) {
+    const RunOrder& order = orders[next_order_];
+    TrainingRun& training = *state().run_by_name(order.run);
+    const RunState from = order.pauses ? RunState::running : RunState::paused;
+    const RunState to = order.pauses ? RunState::paused : RunState::running;
+    if (!training.is_active()) continue;
+    project_->job(
+        [&] { move_run(state(), project_->daemons(), training, from, to); });
+  }
 }
 
 bool Simulation::has_reached_target() const {
@@ -262,8 +340,16 @@ std::optional<PublishedScore> Simulation::target() const {
   return recording_.scores.back();
 }
 
+bool Simulation::has_order_before(Seconds time) const {
+  return next_order_ < scenario_.orders.size() &&
+         scenario_.orders[next_order_].at < time;
+}
+
 bool Simulation::is_over() {
-  if (run().run.state != RunState::running) return true;
+  const bool is_anything_on = std::any_of(
+      state().runs.begin(), state().runs.end(),
+      [](const auto& e) { return e.second.run.state == RunState::running; });
+  if (!is_anything_on && !has_order_before(scenario_.duration)) return true;
   if (now_ >= scenario_.duration || has_reached_target()) return true;
   if (trace_ && trace_->is_empty() && events_.is_empty()) return true;
   return scenario_.results != 0 &&

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -39,23 +40,38 @@ class Simulation {
   Seconds now() const { return now_; }
   const Recording& recording() const { return recording_; }
   // Right now.
-  Moment moment();
+  Moment moment() { return moment_of(run()); }
+  // The tables are of the first run.
   const TrainingRun& run() { return state().runs.begin()->second; }
   // See Machines; none where a trace says what hosts do.
   std::map<std::string, double> busy() const { return machines_->busy(); }
   // When the target accuracy was reached, if it was.
   std::optional<PublishedScore> target() const;
-  const SimulatedProject& project() const { return *project_; }
+  SimulatedProject& project() { return *project_; }
+  const Machines& machines() const { return *machines_; }
 
  private:
+  // A version that is being evaluated.
+  struct Evaluating {
+    RunKey run = 0;
+    Hash published;
+    Moment moment;
+  };
+
+  Moment moment_of(const TrainingRun& training);
   ProjectState& state() { return project_->state(); }
-  void create_run();
+  void create_runs();
+  void create_run(nlohmann::json wishes, std::size_t number);
+  void expect_same_updates();
   void bring_dataset(const fs::path& project, const std::string& name);
   void make_dataset();
   void step();
   void move_to(Seconds time);
   void look_at_versions();
   void finish_evaluation();
+  void store_evaluation(const Evaluating& of, double loss, double accuracy);
+  void do_orders();
+  bool has_order_before(Seconds time) const;
   void record_until(Seconds time);
   void thin_out();
   bool is_over();
@@ -71,8 +87,9 @@ class Simulation {
   Seconds next_tick_{0};
   Seconds next_record_{0};
   Seconds record_every_{0};
-  std::uint64_t seen_version_ = 0;
-  std::optional<Moment> evaluating_;  // the version that is being evaluated
+  std::map<RunKey, std::uint64_t> seen_version_;
+  std::optional<Evaluating> evaluating_;
+  std::size_t next_order_ = 0;
   bool is_finished_ = false;
   std::unique_ptr<SimulatedProject> project_;
   std::unique_ptr<Gradients> gradients_;

@@ -8,6 +8,7 @@ namespace quorate {
 namespace {
 
 constexpr Seconds kMinute{60};
+constexpr Seconds kHalfLife{30 * 60};
 
 }  // namespace
 
@@ -61,6 +62,23 @@ const std::deque<ClosedUnit>& Activity::closed(RunKey run) const {
   static const std::deque<ClosedUnit> kNone;
   auto found = closed_.find(run);
   return found == closed_.end() ? kNone : found->second;
+}
+
+double Activity::at_now(const Recent& recent) const {
+  return recent.seconds * std::exp2(-((clock_.now() - recent.at) / kHalfLife));
+}
+
+void Activity::count_host_time(RunKey run, double seconds) {
+  Recent& recent = host_time_[run];
+  recent = {at_now(recent) + seconds, clock_.now()};
+}
+
+std::optional<double> Activity::part_of_hosts(RunKey run) const {
+  double all = 0;
+  for (const auto& [key, recent] : host_time_) all += at_now(recent);
+  if (!(all > 0)) return std::nullopt;
+  auto found = host_time_.find(run);
+  return found == host_time_.end() ? 0 : at_now(found->second) / all;
 }
 
 }  // namespace quorate

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -53,6 +54,8 @@ class Activity {
   void count_rejected() { ++now().rejected; }
   void count_bytes(std::uint64_t in, std::uint64_t out);
   void add_closed(RunKey run, ClosedUnit unit);
+  // A result of the run was sent to a host, who will compute for so long.
+  void count_host_time(RunKey run, double seconds);
 
   // Minutes without a gap, oldest first, at most kMinutes; the last is under
   // way. The first minute began with this process.
@@ -64,17 +67,26 @@ class Activity {
   std::uint64_t results_per_minute();
   // The last kClosedUnits, newest first.
   const std::deque<ClosedUnit>& closed(RunKey run) const;
+  // The part of hosts' time that went to the run lately: what was sent half an
+  // hour ago counts half. 0 to 1; nullopt: nothing was sent.
+  std::optional<double> part_of_hosts(RunKey run) const;
 
  private:
   // Counts of this minute.
   MinuteCounts& now();
   std::uint64_t minute() const;  // since the start
+  struct Recent {
+    double seconds = 0;
+    Instant at{};
+  };
+  double at_now(const Recent& recent) const;
 
   const Clock& clock_;
   Instant start_;
   std::uint64_t last_minute_ = 0;
   std::deque<MinuteCounts> minutes_{1};
   std::map<RunKey, std::deque<ClosedUnit>> closed_;
+  std::map<RunKey, Recent> host_time_;
 };
 
 }  // namespace quorate

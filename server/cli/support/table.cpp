@@ -30,8 +30,9 @@ std::string local_time(std::int64_t unix_ms) {
 std::string cell(const std::string& key, const json& value) {
   if (value.is_null()) return "-";
   if (is_time(key)) return local_time(value.get<std::int64_t>());
-  if (value.is_number() && (key.find("accuracy") != std::string::npos ||
-                            key == "progress" || key == "done")) {
+  if (value.is_number() &&
+      (key.find("accuracy") != std::string::npos || key == "progress" ||
+       key == "done" || key == "hosts_part")) {
     return fmt::format("{:.2f} %", 100 * value.get<double>());
   }
   if (value.is_number_float())

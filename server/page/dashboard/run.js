@@ -35,6 +35,10 @@ const kFactFormats = {
   local_steps: ({settings}) =>
       settings.local_steps === 0 ? 'adapted to the host’s speed'
                                  : count(settings.local_steps),
+  share: (run) =>
+      run.share === 0 ? '0: what other runs leave' : String(run.share),
+  hosts_part: (run) => percent(run.hosts_part, 1),
+  until: (run) => run.until ?? 'its samples are used up',
   seed: ({settings}) => String(settings.seed),
   created: (run) => dateTime(run.created),
   ended: (run) => dateTime(run.ended),
@@ -53,7 +57,8 @@ function advice(run, hostsActive) {
   }
   if (run.state === 'finished' || run.state === 'stopped') {
     const ended = run.state === 'finished' ? 'Finished' : 'Stopped';
-    return [`${ended} ${dateTime(run.ended)}. To get the best version as a ` +
+    const why = run.reason ? `: ${run.reason}` : '';
+    return [`${ended} ${dateTime(run.ended)}${why}. To get the best version as a ` +
                 'file:',
             `quorate -C my-project export ${run.run} --out model.safetensors`];
   }

@@ -1,5 +1,6 @@
 #include "server/simulator/scenario/scenario.h"
 
+#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>
@@ -146,6 +147,53 @@ void read_stop(ScenarioFields& fields, Scenario& scenario) {
   stop.expect_no_others();
 }
 
+RunOrder read_order(const json& value, const std::string& place) {
+  ScenarioFields fields(value, place);
+  RunOrder order;
+  order.at = fields.duration("at", Seconds(0));
+  order.run = fields.text("run", "");
+  const std::string what = fields.text("order", "");
+  if (what != "pause" && what != "resume") {
+    throw Error(ErrorKind::usage,
+                fields.place_of("order") + ": expected pause or resume");
+  }
+  order.pauses = what == "pause";
+  fields.expect_no_others();
+  return order;
+}
+
+// Of a list, each with its place; nothing if the field is not there.
+template <class Read>
+void read_list(ScenarioFields& fields, const char* name,
+               const std::string& expected, Read read) {
+  const json& list = fields.value(name);
+  if (!list.is_null() && !list.is_array()) fields.refuse(name, expected);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    read(list[i], fmt::format("{}[{}]", fields.place_of(name), i));
+  }
+}
+
+// Runs beside the first, and what their operator does.
+void read_runs(ScenarioFields& fields, Scenario& scenario) {
+  read_list(
+      fields, "more_runs", "a list of runs",
+      [&](const json& run, const std::string& at) {
+        if (!run.is_object()) {
+          throw Error(
+              ErrorKind::usage,
+              at + ": expected an object with the flags of `train create`");
+        }
+        scenario.more_runs.push_back(run);
+      });
+  read_list(fields, "orders", "a list of orders",
+            [&](const json& order, const std::string& at) {
+              scenario.orders.push_back(read_order(order, at));
+            });
+  std::stable_sort(
+      scenario.orders.begin(), scenario.orders.end(),
+      [](const RunOrder& a, const RunOrder& b) { return a.at < b.at; });
+}
+
 }  // namespace
 
 Scenario parse_scenario(const std::string& text, const std::string& place) {
@@ -168,6 +216,7 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
                     ": expected an object with the flags of `train create`: "
                     "{\"dataset\": \"glyphs\", \"rule\": \"diloco\"}");
   }
+  read_runs(fields, scenario);
   if (fields.has("run_id")) {
     scenario.run_id = read_run_id(fields);
   }
@@ -180,14 +229,11 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
   scenario.tick = fields.duration("tick", scenario.tick);
   if (scenario.tick < Seconds(0.001)) fields.refuse("tick", "1 ms or more");
   scenario.record_every = fields.duration("record_every", Seconds(0));
-  const json& hosts = fields.value("hosts");
-  if (!hosts.is_null() && !hosts.is_array()) {
-    fields.refuse("hosts", "a list of kinds of hosts");
-  }
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    scenario.hosts.push_back(read_hosts(
-        hosts[i], fmt::format("{}[{}]", fields.place_of("hosts"), i), i));
-  }
+  read_list(
+      fields, "hosts", "a list of kinds of hosts",
+      [&](const json& hosts, const std::string& at) {
+        scenario.hosts.push_back(read_hosts(hosts, at, scenario.hosts.size()));
+      });
   if (fields.has("trace")) {
     scenario.trace = fields.text("trace", "");
   }

@@ -69,6 +69,13 @@ struct HostClass {
   double price_per_hour = 0;  // while it is there
 };
 
+// What the operator does to a run while it goes on.
+struct RunOrder {
+  Seconds at{0};
+  std::string run;
+  bool pauses = false;  // else it resumes
+};
+
 struct Scenario {
   nlohmann::json source;  // what all of this was read from
   std::string name;
@@ -81,7 +88,10 @@ struct Scenario {
   // Computed for real, on workers of this machine; else every update is zero.
   bool has_gradients = true;
   nlohmann::json run;  // as of `train create`, its flags by name
-  // Units follow from it: for the same ones as of another run.
+  // Further runs beside that one, in the same way.
+  std::vector<nlohmann::json> more_runs;
+  std::vector<RunOrder> orders;  // by time
+  // Units of the first run follow from it: for the same ones as of another run.
   std::optional<RunId> run_id;
   ServerSettings server;
   double house_flops = 5e9;

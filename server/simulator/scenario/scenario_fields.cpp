@@ -1,12 +1,10 @@
 #include "server/simulator/scenario/scenario_fields.h"
 
-#include <charconv>
-#include <map>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "server/settings/duration.h"
 
 namespace quorate {
 namespace {
@@ -14,26 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostShown = 80;  // bytes of a faulty value
-
-// Longer than any simulation; a double counts milliseconds of it exactly.
-constexpr double kMostSeconds = 1e9;
-
-const std::map<std::string, double>& units() {
-  static const std::map<std::string, double> kUnits = {
-      {"ms", 0.001}, {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-  return kUnits;
-}
-
-// Of "1.5 h"; negative: it is none.
-double seconds_of(const std::string& text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc()) return -1;
-  while (at != end && *at == ' ') ++at;
-  auto unit = units().find(std::string(at, end));
-  return unit == units().end() ? -1 : value * unit->second;
-}
 
 }  // namespace
 
@@ -104,15 +82,15 @@ std::string ScenarioFields::text(const char* name,
 Seconds ScenarioFields::duration(const char* name, Seconds otherwise) {
   const json& found = value(name);
   if (!has(name)) return otherwise;
-  const double seconds = found.is_number()   ? found.get<double>()
-                         : found.is_string() ? seconds_of(found)
-                                             : -1;
+  if (found.is_string()) {
+    if (const auto time = parse_duration(found.get<std::string>()))
+      return *time;
+  }
+  const double seconds = found.is_number() ? found.get<double>() : -1;
   if (!(seconds >= 0) || !(seconds <= kMostSeconds)) {
-    refuse(name,
-           fmt::format(
-               "a number of seconds, or a text such as \"90 s\", \"15 min\""
-               ", \"8 h\", \"1 d\", up to {} s",
-               kMostSeconds));
+    refuse(name, fmt::format("a number of seconds, or a text such as {}, up to "
+                             "{} s",
+                             kDurations, kMostSeconds));
   }
   return Seconds(seconds);
 }

@@ -404,12 +404,25 @@ CREATE TABLE allowed_peers (
 CREATE INDEX ledger_peers ON ledger (run, seq) WHERE kind = 'peer';
 )sql";
 
+// Runs had hosts in order of their age, and ended with their samples. What runs
+// of before have used is not known.
+constexpr const char* kShares = R"sql(
+ALTER TABLE runs ADD COLUMN share REAL NOT NULL DEFAULT 1;
+ALTER TABLE runs ADD COLUMN epoch_barrier INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN until_accuracy REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN until_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN until_cost REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN used_seconds_at_work REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN used_host_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN used_cost REAL NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
     kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
     kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers};
+    kShardProgress, kCodecs,     kPeers,       kShares};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -234,6 +234,11 @@ struct Table<Run> {
     column("quorum", row.quorum);
     column("round_units", row.round_units);
     column("round_share", row.round_share);
+    column("epoch_barrier", row.epoch_barrier);
+    column("share", row.share);
+    column("until_accuracy", row.until.accuracy);
+    column("until_seconds", row.until.seconds);
+    column("until_cost", row.until.cost);
     column("created", row.created);
     column("ended", row.ended);
     column("updates_removed", row.updates_removed);
@@ -255,6 +260,9 @@ struct Table<RunCursor> {
     column("cursor_round", row.round);
     column("cursor_round_made", row.round_made);
     column("cursor_round_units", row.round_units);
+    column("used_seconds_at_work", row.used.seconds_at_work);
+    column("used_host_seconds", row.used.host_seconds);
+    column("used_cost", row.used.cost);
   }
 };
 

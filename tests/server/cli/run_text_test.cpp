@@ -13,11 +13,14 @@ TEST_CASE("runs that stand still say why, the others nothing") {
       {"run": "a", "state": "running", "reason": "", "waits": ""},
       {"run": "b", "state": "running", "reason": "", "waits": "waits: x"},
       {"run": "c", "state": "paused", "reason": "diverged", "waits": ""},
-      {"run": "d", "state": "paused", "reason": "", "waits": ""}])");
+      {"run": "d", "state": "paused", "reason": "", "waits": ""},
+      {"run": "e", "state": "finished", "reason": "", "waits": ""},
+      {"run": "f", "state": "finished", "reason": "it cost 5", "waits": ""}])");
   CHECK(standstills(rows) ==
         "b: waits: x\n"
         "c: paused: diverged\n"
-        "d: paused: by the operator\n");
+        "d: paused: by the operator\n"
+        "f: it cost 5\n");
 }
 
 TEST_CASE("the details of a run are its settings, as they were typed") {
@@ -29,15 +32,22 @@ TEST_CASE("the details of a run are its settings, as they were typed") {
   std::string text = run_details(row);
   for (const char* part :
        {"quorum 2", "batch 8", "local steps 8", "lr 0.1 (", "momentum 0.",
-        "{\"alpha\":0.5}", "round units auto", "0.00 % in the model"}) {
+        "{\"alpha\":0.5}", "round units auto", "0.00 % in the model",
+        "share 1, nothing sent lately", "ends:      with its samples"}) {
     CAPTURE(text);
     CHECK(text.find(part) != std::string::npos);
   }
   row["settings"]["local_steps"] = 0;
   row["settings"]["rule_settings"] = "";
+  row["settings"]["epoch_barrier"] = true;
+  row["hosts_part"] = 0.375;
+  row["until"] = "time=6h";
   text = run_details(row);
   CHECK(text.find("local steps auto") != std::string::npos);
   CHECK(text.find("with its defaults") != std::string::npos);
+  CHECK(text.find("epochs, a barrier after each,") != std::string::npos);
+  CHECK(text.find("37.5 % of hosts' time lately") != std::string::npos);
+  CHECK(text.find("at time=6h, or with its samples") != std::string::npos);
 }
 
 TEST_CASE("done is what is in the model, progress what was handed out") {

@@ -227,5 +227,108 @@ TEST_CASE("what `train create` refuses, a simulation refuses") {
   CHECK_THROWS_AS(Simulation(scenario, options_in(folder)), Error);
 }
 
+// Two runs, of shares 1 and 3, on 16 hosts.
+json scenario_of_two(json others = json::object()) {
+  json text = scenario_with(hosts_of(16), {{"stop", {{"after", "4 h"}}}});
+  json second = text["run"];
+  text["run"].merge_patch({{"run", "one"}, {"share", 1}});
+  second.merge_patch({{"run", "three"}, {"share", 3}});
+  text["more_runs"] = json::array({second});
+  text.merge_patch(others);
+  return text;
+}
+
+// How often the one had what the other had, by what hosts computed.
+double ratio(const json& summary, const char* what = "computing_seconds") {
+  const json& runs = summary["runs"];
+  return runs[1][what].get<double>() / runs[0][what].get<double>();
+}
+
+TEST_CASE("runs have hosts' time by their shares, through either door") {
+  for (const char* door : {"native", "boinc"}) {
+    for (int quorum : {1, 2}) {
+      CAPTURE(door);
+      CAPTURE(quorum);
+      json text = scenario_of_two();
+      for (json* run : {&text["run"], &text["more_runs"][0]}) {
+        (*run)["quorum"] = quorum;
+      }
+      text["server"]["trust_anchor"] = false;  // nobody is proven
+      text["hosts"][0]["door"] = door;
+      text["hosts"][0]["gflops"] = {{"median", speed_for(60)}, {"sigma", 0.5}};
+      const json summary = simulate(text);
+      CHECK(std::abs(ratio(summary) / 3 - 1) < 0.1);
+      CHECK(std::abs(ratio(summary, "host_seconds") / 3 - 1) < 0.1);
+      CHECK(summary["utilisation"].get<double>() > 0.95);
+      CHECK(simulate(text) == summary);
+    }
+  }
+}
+
+TEST_CASE("a run that pauses for an hour has its share again, and no more") {
+  const json pause = {{"at", "1 h"}, {"run", "three"}, {"order", "pause"}};
+  const json resume = {{"at", "2 h"}, {"run", "three"}, {"order", "resume"}};
+  const json summary = simulate(scenario_of_two({{"orders", {resume, pause}}}));
+  // Of 4 hours the one has all of one, and a quarter of the others.
+  CHECK(std::abs(ratio(summary) / (2.25 / 1.75) - 1) < 0.1);
+  CHECK(summary["runs"][1]["seconds_at_work"].get<double>() ==
+        doctest::Approx(3 * 3600).epsilon(0.01));
+  CHECK(summary["utilisation"].get<double>() > 0.95);
+}
+
+TEST_CASE("a run of share 0 has what the others leave") {
+  json text = scenario_of_two();
+  text["run"]["share"] = 0;
+  const json pause = {{"at", "1 h"}, {"run", "three"}, {"order", "pause"}};
+  const json resume = {{"at", "2 h"}, {"run", "three"}, {"order", "resume"}};
+  text["orders"] = {pause, resume};
+  const json summary = simulate(text);
+  CHECK(std::abs(ratio(summary) / 3 - 1) < 0.1);
+}
+
+TEST_CASE("rounds of two runs share the hosts") {
+  json text = scenario_of_two();
+  for (json* run : {&text["run"], &text["more_runs"][0]}) {
+    run->merge_patch({{"rule", "diloco"}, {"round_share", 1.0}});
+  }
+  text["hosts"][0]["queue"] = 0;
+  const json summary = simulate(text);
+  CHECK(std::abs(ratio(summary) / 3 - 1) < 0.25);
+}
+
+TEST_CASE("a run ends after its time, or when it has cost enough") {
+  json text = scenario_of_two({{"server", {{"price_cpu", 0.5}}}});
+  text["run"]["until"] = {{"time", "30 min"}};
+  text["more_runs"][0]["until"] = {{"cost", 10}};
+  const json summary = simulate(text);
+  const json& runs = summary["runs"];
+  CHECK(runs[0]["state"] == "finished");
+  CHECK(runs[0]["why"] == "it has been at work for 30min");
+  CHECK(runs[0]["seconds_at_work"].get<double>() ==
+        doctest::Approx(1800).epsilon(0.01));
+  CHECK(runs[1]["state"] == "finished");
+  CHECK(runs[1]["cost"].get<double>() == doctest::Approx(10).epsilon(0.01));
+  CHECK(runs[1]["host_seconds"].get<double>() ==
+        doctest::Approx(20 * 3600).epsilon(0.01));
+  // 20 hours of 16 hosts: three quarters of them at first, then all.
+  CHECK(summary["seconds"].get<double>() < 6000);
+}
+
+TEST_CASE("runs and orders that cannot be are refused") {
+  const test::TemporaryFolder folder;
+  const json wrong[] = {
+      {{"orders", {{{"at", 1}, {"run", "two"}, {"order", "pause"}}}}},
+      {{"more_runs", {{{"model", "mlp:2"}}}}}};
+  for (const json& others : wrong) {
+    const Scenario scenario =
+        parse_scenario(scenario_of_two(others).dump(), "test");
+    CHECK_THROWS_AS(Simulation(scenario, options_in(folder)), Error);
+  }
+  const json order = {{"at", 1}, {"run", "one"}, {"order", "wait"}};
+  CHECK_THROWS_AS(
+      parse_scenario(scenario_of_two({{"orders", {order}}}).dump(), "test"),
+      Error);
+}
+
 }  // namespace
 }  // namespace quorate

@@ -21,6 +21,15 @@ namespace quorate {
 namespace {
 
 // The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutShares =
+    "ALTER TABLE runs DROP COLUMN share; "
+    "ALTER TABLE runs DROP COLUMN epoch_barrier; "
+    "ALTER TABLE runs DROP COLUMN until_accuracy; "
+    "ALTER TABLE runs DROP COLUMN until_seconds; "
+    "ALTER TABLE runs DROP COLUMN until_cost; "
+    "ALTER TABLE runs DROP COLUMN used_seconds_at_work; "
+    "ALTER TABLE runs DROP COLUMN used_host_seconds; "
+    "ALTER TABLE runs DROP COLUMN used_cost";
 constexpr const char* kWithoutPeers =
     "DROP TABLE peers; DROP TABLE allowed_peers; DROP INDEX ledger_peers";
 constexpr const char* kWithoutCodecs = "ALTER TABLE runs DROP COLUMN codec";
@@ -207,6 +216,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutShares);
     first.execute(kWithoutPeers);
     first.execute(kWithoutCodecs);
     first.execute(kWithoutShardProgress);
@@ -252,6 +262,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
@@ -264,7 +275,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   CHECK(store->hosts().at(0).recent == RecentCredit{});
 }
 
-TEST_CASE("the updates of an older store's runs are whole values") {
+TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   test::TemporaryFolder folder;
   const fs::path path = folder / "store.sqlite";
   Run run = test::sample_run(1);
@@ -272,18 +283,24 @@ TEST_CASE("the updates of an older store's runs are whole values") {
   {
     auto store = open_sqlite_store(path);
     store->begin();
-    run.key = store->insert_run(run, {});
+    run.key = store->insert_run(run, test::sample_cursor(1));
     store->commit();
     CHECK(test::same(store->runs().at(0), run));
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute("PRAGMA user_version = 11");
   }
   run.codec = Codec::fp32;
-  CHECK(test::same(open_sqlite_store(path)->runs().at(0), run));
+  run.share = 1;
+  run.until = {};
+  run.epoch_barrier = false;
+  auto store = open_sqlite_store(path);
+  CHECK(test::same(store->runs().at(0), run));
+  CHECK(store->cursor(run.key).used.host_seconds == 0);
 }
 
 TEST_CASE("a store of one shard after the other goes on in the middle of one") {
@@ -307,6 +324,7 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
     older.execute(kWithoutShardProgress);
@@ -326,7 +344,9 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   CHECK(rows[3].place == 3);
   CHECK(rows[3].steps == 40);
-  CHECK(test::same(store->cursor(begun), test::sample_cursor(1)));
+  RunCursor cursor = test::sample_cursor(1);
+  cursor.used = {};
+  CHECK(test::same(store->cursor(begun), cursor));
   std::vector<ShardProgress> none =
       store->shard_progress(fresh, test::sample_cursor(2).epoch);
   REQUIRE(none.size() == 1);

@@ -88,6 +88,9 @@ Run sample_run(std::uint8_t n) {
   run.quorum = small(n, 5);
   run.round_units = small(n, 6);
   run.round_share = 0.7 / n;
+  run.epoch_barrier = n % 2 == 1;
+  run.share = 2.5 * n;
+  run.until = {0.9 / n, 3600.0 * n, 20.5 * n};
   run.created = 300 + n;
   run.ended = 400 + n;
   run.updates_removed = 500 + n;
@@ -100,7 +103,8 @@ RunCursor sample_cursor(std::uint8_t n) {
           .steps_before = large(n, 5),
           .round = large(n, 6),
           .round_made = small(n, 7),
-          .round_units = small(n, 8)};
+          .round_units = small(n, 8),
+          .used = {10.5 * n, 1e6 * n, 0.25 * n}};
 }
 
 ShardProgress sample_progress(std::uint8_t n, RunKey run) {
@@ -213,18 +217,22 @@ bool same(const Run& a, const Run& b) {
   auto fields = [](const Run& row) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,
                  micro, steps, epochs, optimizer, schedule, codec, rule,
-                 settings, quorum, units, share, created, ended, removed] = row;
+                 settings, quorum, units, round_share, barrier, share, until,
+                 created, ended, removed] = row;
     return std::tie(key, id, name, state, reason, model, dataset, seed, batch,
                     micro, steps, epochs, optimizer, schedule, codec, rule,
-                    settings, quorum, units, share, created, ended, removed);
+                    settings, quorum, units, round_share, barrier, share,
+                    until.accuracy, until.seconds, until.cost, created, ended,
+                    removed);
   };
   return fields(a) == fields(b);
 }
 
 bool same(const RunCursor& a, const RunCursor& b) {
   auto fields = [](const RunCursor& row) {
-    const auto& [next, epoch, before, round, made, units] = row;
-    return std::tie(next, epoch, before, round, made, units);
+    const auto& [next, epoch, before, round, made, units, used] = row;
+    return std::tie(next, epoch, before, round, made, units,
+                    used.seconds_at_work, used.host_seconds, used.cost);
   };
   return fields(a) == fields(b);
 }

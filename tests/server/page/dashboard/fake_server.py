@@ -44,7 +44,9 @@ def run(name, **changes):
         "units_closed": 1007, "samples": 644480,
         "created": NOW - 1000 * MINUTE, "ended": 0, "evaluated_version": 995,
         "published_version": 1000, "loss": 0.327, "accuracy": 0.9371,
-        "best_accuracy": 0.9402, "best_version": 980,
+        "best_accuracy": 0.9402, "best_version": 980, "share": 1,
+        "hosts_part": 0.75, "seconds_at_work": 59_940,
+        "host_seconds": 1.2e6, "cost": 0,
     }
     return {**row, **changes}
 
