@@ -163,10 +163,13 @@ Pace UnitMaker::pace_of(const TrainingRun& training,
   return pace;
 }
 
-// A replica is trained by one unit at a time.
+// A replica is trained by one unit at a time, and may have to wait for others.
 std::optional<std::uint32_t> UnitMaker::free_replica(
     const TrainingRun& training) const {
   std::vector<bool> is_busy(training.rule->replicas());
+  for (std::uint32_t r = 0; r < is_busy.size(); ++r) {
+    is_busy[r] = training.rule->is_waiting(training.model.rule_state(), r);
+  }
   for (WorkunitState state : {WorkunitState::open, WorkunitState::validated}) {
     for (WorkunitId id : state_.feeder.units_in(training.run.key, state)) {
       const auto replica = state_.feeder.find(id)->task->replica;

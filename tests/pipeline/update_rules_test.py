@@ -188,6 +188,31 @@ class Easgd(Replicas):
         return w + d
 
 
+class SyncEasgd(Replicas):
+    keep = 0.8
+
+    def begin(self, w):
+        super().begin(w)
+        self.sum, self.arrived = np.zeros_like(w), set()
+
+    def step(self, w, result):
+        i = result.replica
+        expect(i not in self.arrived, f"replica {i} twice in a round")
+        self.arrived.add(i)
+        x = self.x[i] + result.delta
+        d = (F(0.9) / F(self.count)) * (x - w)
+        self.sum = self.sum + d
+        self.x[i] = x - d
+        self.has_stepped = len(self.arrived) == self.count
+        if self.has_stepped:
+            w = w + self.sum
+            self.sum, self.arrived = np.zeros_like(w), set()
+        return w
+
+    def average(self, version):
+        return super().average(version) if self.has_stepped else F(0)
+
+
 class Gossip(Replicas):
     def begin(self, w):
         super().begin(w)
@@ -433,6 +458,11 @@ def test_easgd(stage):
     return train(stage, "easgd", Easgd(replicas=4), *STEPS, "--lr", 0.3)
 
 
+def test_sync_easgd(stage):
+    return train(stage, "sync-easgd", SyncEasgd(replicas=4), *STEPS, "--lr",
+                 0.3)
+
+
 def test_eamsgd(stage):
     return train(stage, "eamsgd", Easgd(replicas=4), *STEPS)
 
@@ -478,5 +508,5 @@ if __name__ == "__main__":
         test_downpour, test_dc_asgd, test_dc_asgd_adaptive, test_fedasync,
         test_fedasync_hinge, test_fedbuff, test_delayed_nesterov, test_easgd,
         test_eamsgd, test_gossip_pull, test_gossip_push, test_gossip_push_sum,
-        test_sync,
+        test_sync_easgd, test_sync,
         test_local_sgd, test_diloco, test_rounded_int8, test_rounded_int4)

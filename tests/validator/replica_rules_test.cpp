@@ -1,4 +1,4 @@
-// Rules that train replicas: easgd and gossip.
+// Rules that train replicas: easgd, sync-easgd and gossip.
 #include <cmath>
 #include <map>
 
@@ -27,6 +27,47 @@ TEST_CASE("easgd ties a replica and the centre together") {
   CHECK(z[0] == 3.5F);
   CHECK(state.at("easgd.x.1")[0] == 8.5F);
   CHECK(state.at("easgd.x.0")[0] == 1.0F);
+}
+
+TEST_CASE("sync-easgd moves the centre when all replicas are in") {
+  // given two replicas, tied with a = 1/4
+  const auto rule =
+      make_update_rule("sync-easgd", "{\"replicas\": 2, \"beta\": 0.5}");
+  CHECK(!rule->in_rounds());
+  Floats z(1, 1.0F);
+  RuleState state = {{"sync-easgd.x.0", {1.0F}},
+                     {"sync-easgd.x.1", {3.0F}},
+                     {"sync-easgd.sum", {0.0F}},
+                     {"sync-easgd.arrived.scalars", {0.0F, 0.0F}}};
+  const Floats eight = {8.0F};
+  const Contribution one{z, eight};
+  auto arrive = [&](std::uint32_t replica, bool is_there) {
+    const Coefficients decided =
+        rule->coefficients({.replica = replica, .state = &state});
+    const std::size_t count = is_there ? 1 : 0;
+    rule->step({0, 1}, z, state, {&one, count}, decided);
+    rule->step_scalars(state, decided);
+    return decided;
+  };
+  // when the second is in, it waits, and the centre is where it was
+  CHECK(arrive(1, true).at("one_minus_c") == 0.0F);
+  CHECK(z[0] == 1.0F);
+  CHECK(state.at("sync-easgd.x.1")[0] == 8.5F);
+  CHECK(rule->is_waiting(state, 1));
+  CHECK(!rule->is_waiting(state, 0));
+  CHECK(!rule->is_waiting({}, 0));
+  // and when the first is in, too, the centre moves by both of them
+  RuleState before = state;
+  CHECK(arrive(0, true).at("one_minus_c") == 1.0F - rule->average());
+  CHECK(z[0] == 5.5F);  // 1 + (11 - 1) / 4 + (9 - 1) / 4
+  CHECK(state.at("sync-easgd.x.0")[0] == 7.0F);
+  CHECK(!rule->is_waiting(state, 1));
+  // when the result that closes a round is left out, the others still count
+  state = before;
+  z[0] = 1.0F;
+  arrive(0, false);
+  CHECK(z[0] == 3.5F);
+  CHECK(state.at("sync-easgd.x.0")[0] == 1.0F);
 }
 
 struct Met {

@@ -358,7 +358,10 @@ TEST_CASE("what is published is averaged by result or by round") {
   for (const std::string& name : update_rule_names()) {
     CAPTURE(name);
     const auto rule = make_update_rule(name, "{\"average\": 0.25}");
-    const Coefficients closing = rule->coefficients({.version = 9});
+    // given that all other replicas are in, for the rule that waits for them
+    const RuleState in = {{"sync-easgd.arrived.scalars", Floats(8, 1.0F)}};
+    const Coefficients closing =
+        rule->coefficients({.version = 9, .state = &in});
     CHECK(closing.at(kOneMinusC) == 0.75F);
   }
   const auto plain = make_update_rule("diloco", "{\"average\": 0}");
@@ -391,7 +394,7 @@ const Refusal kRefusals[] = {
     {"sgd", "",
      "unknown; choose one of: vc-asgd, delta-asgd, downpour, dc-asgd, "
      "dc-asgd-adaptive, fedasync, fedbuff, delayed-nesterov, easgd, eamsgd, "
-     "gossip, sync, local-sgd, diloco"},
+     "sync-easgd, gossip, sync, local-sgd, diloco"},
     {"delta-asgd", "{\"rate\": 1.6}", "at most 1.5: two steps"},
     {"delta-asgd", "{\"rate\": 0}", "setting \"rate\" is 0"},
     {"delta-asgd", "{\"power\": -1}", "setting \"power\" is -1"},
@@ -415,6 +418,7 @@ const Refusal kRefusals[] = {
     {"delayed-nesterov", "{\"delay\": 4, \"c\": 0.3}", "setting \"c\" is 0.3"},
     {"sync", "{\"gamma\": 0.5}", "\"gamma\" is unknown"},
     {"easgd", "{\"beta\": 1.1}", "setting \"beta\" is 1.1"},
+    {"sync-easgd", "{\"beta\": 0}", "setting \"beta\" is 0"},
     {"eamsgd", "{\"replicas\": 1025}", "a whole number from 1 to 1024"},
     {"gossip", "{\"replicas\": 1}", "a whole number from 2 to 1024"},
     {"gossip", "{\"exchange\": \"shout\"}",

@@ -41,6 +41,7 @@ constexpr std::array kRules = {
     KnownRule{"delayed-nesterov", make_delayed_nesterov},
     KnownRule{"easgd", make_easgd},
     KnownRule{"eamsgd", make_eamsgd},
+    KnownRule{"sync-easgd", make_sync_easgd},
     KnownRule{"gossip", make_gossip},
     KnownRule{"sync", make_sync},
     KnownRule{"local-sgd", make_local_sgd},

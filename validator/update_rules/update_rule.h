@@ -100,6 +100,10 @@ class UpdateRule {
   // Models that are trained side by side, kept in its state as
   // replica_buffer(); 0: there is none but the model itself.
   virtual std::uint32_t replicas() const { return 0; }
+  // Whether replica r gets no unit until others are in, in this state.
+  virtual bool is_waiting(const RuleState&, std::uint32_t /*r*/) const {
+    return false;
+  }
   // Whether the local optimiser must be without momentum.
   virtual bool is_without_momentum() const { return false; }
   // What its state needs for a step with these coefficients, whose names are

@@ -1,4 +1,4 @@
-// Rules with replicas (easgd, gossip) through the daemons.
+// Rules with replicas (easgd, sync-easgd, gossip) through the daemons.
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
@@ -47,6 +47,34 @@ TEST_CASE("a replica is trained by one unit at a time") {
   REQUIRE(waiting->has_value());
   REQUIRE((*waiting)->assignments.size() == 1);
   CHECK(replica_of_unit(project, (*waiting)->assignments[0].result) == 1);
+}
+
+TEST_CASE("a replica of sync-easgd waits for the round's others") {
+  ProjectFixture project(with_replicas("sync-easgd", kTwo));
+  Volunteer a = project.join();
+  Volunteer b = project.join();
+  const std::vector<float> begun = project.run().model.parameters();
+  Assignment first = project.take(a);
+  Assignment second = project.take(b);
+  project.report(a, first);
+  WorkWish request;
+  request.want = 1;
+  request.wait = Seconds(20);
+  auto waiting = project.ask_later(a, request);
+  CHECK(!waiting->has_value());
+  CHECK(project.run().model.parameters() == begun);
+  // a restarted server knows who has arrived
+  project.reopen();
+  waiting = project.ask_later(a, request);
+  CHECK(!waiting->has_value());
+  project.report(b, second);
+  CHECK(project.run().model.parameters() != begun);
+  REQUIRE(waiting->has_value());
+  REQUIRE((*waiting)->assignments.size() == 1);
+  project.report(a, (*waiting)->assignments[0]);
+  project.train_to_end({a, b});
+  CHECK(project.run().run.state == RunState::finished);
+  check_ledger(project);
 }
 
 TEST_CASE("a unit starts from what its replica has become") {
