@@ -26,6 +26,7 @@ struct MachineTask {
   Phase phase = Phase::downloading;
   Seconds until{0};  // of the phase; while the machine is away: what is left
   bool is_fatal = false;  // the machine is lost while it computes this
+  bool has_turn = false;  // of a report: it is in the server's queue
   Seconds given{0};
   Seconds lease{0};     // how long the machine may be silent
   Seconds deadline{0};  // when it goes to another in any case, from `given`

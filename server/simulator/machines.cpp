@@ -410,6 +410,7 @@ void Machines::uploaded(std::uint32_t number, ResultId result, Seconds now) {
   Machine& machine = machines_[number];
   MachineTask* task = machine.find(result);
   if (task == nullptr) return;  // cancelled
+  if (waits_for_turn(number, *task, now)) return;
   const HostClass& kind = *machine.kind;
   const Falsehood falsehood =
       machine.draws.happens(kind.falsifies) ? kind.falsehood : Falsehood::none;
@@ -423,6 +424,17 @@ void Machines::uploaded(std::uint32_t number, ResultId result, Seconds now) {
   std::erase_if(machine.tasks,
                 [&](const MachineTask& one) { return one.result == result; });
   if (machine.wanted() > 0) ask(number, now);
+}
+
+// The server takes some time for each report, in the order in which they come.
+bool Machines::waits_for_turn(std::uint32_t number, MachineTask& task,
+                              Seconds now) {
+  if (scenario_.report_time == Seconds(0) || task.has_turn) return false;
+  task.has_turn = true;
+  server_free_ = std::max(now, server_free_) + scenario_.report_time;
+  task.until = server_free_;
+  plan(number, EventKind::uploaded, task.until, task.result);
+  return true;
 }
 
 void Machines::drop(Machine& machine, ResultId result) {

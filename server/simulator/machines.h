@@ -69,6 +69,7 @@ class Machines {
   void compute(std::uint32_t number, MachineTask& task, Seconds now);
   void computed(std::uint32_t number, ResultId result, Seconds now);
   void uploaded(std::uint32_t number, ResultId result, Seconds now);
+  bool waits_for_turn(std::uint32_t number, MachineTask& task, Seconds now);
   void drop(Machine& machine, ResultId result);
   void drop_all(Machine& machine);
   void resume(std::uint32_t number, Seconds now);
@@ -85,6 +86,7 @@ class Machines {
   std::map<RunKey, std::uint64_t> update_bytes_;  // of every unit of a run
   std::map<RunKey, Seconds> computing_;
   std::size_t there_ = 0;
+  Seconds server_free_{0};  // when it has time for the next report
 };
 
 }  // namespace quorate

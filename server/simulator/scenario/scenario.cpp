@@ -229,6 +229,7 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
   scenario.tick = fields.duration("tick", scenario.tick);
   if (scenario.tick < Seconds(0.001)) fields.refuse("tick", "1 ms or more");
   scenario.record_every = fields.duration("record_every", Seconds(0));
+  scenario.report_time = fields.duration("report_time", Seconds(0));
   read_list(
       fields, "hosts", "a list of kinds of hosts",
       [&](const json& hosts, const std::string& at) {

@@ -95,6 +95,8 @@ struct Scenario {
   std::optional<RunId> run_id;
   ServerSettings server;
   double house_flops = 5e9;
+  // That the server takes for a report, one after another.
+  Seconds report_time{0};
   // How often the server looks at its clock; see Transitioner::tick().
   Seconds tick{1};
   Seconds record_every{0};  // of the timeline; 0: some hundred times in all

@@ -34,6 +34,7 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
     "server": {"lease": 60, "trust_anchor": false, "name": "A \"project\""},
     "stop": {"after": "1.5 d", "accuracy": 0.9, "results": 500},
     "tick": "100 ms", "record_every": "10 min", "house_gflops": 2,
+    "report_time": "5 ms",
     "hosts": [
       {"name": "laptops", "count": 30, "gflops": {"median": 8, "sigma": 0.4},
        "unit_sigma": 0.3, "on": "8 h", "off": "16 h", "keeps_work": false},
@@ -58,6 +59,7 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
   CHECK(scenario.tick == Seconds(0.1));
   CHECK(scenario.record_every == Seconds(600));
   CHECK(scenario.house_flops == 2e9);
+  CHECK(scenario.report_time == Seconds(0.005));
   REQUIRE(scenario.hosts.size() == 2);
   const HostClass& laptops = scenario.hosts[0];
   CHECK(laptops.count == 30);

@@ -219,6 +219,16 @@ TEST_CASE("transfers take the time of the host's link") {
   CHECK(std::abs(summary["utilisation"].get<double>() - 1 / 30.5) < 0.001);
 }
 
+TEST_CASE("reports wait for the server while it takes others") {
+  // 10 hosts want to report every 6 s; it takes a report every 10 s.
+  const json summary =
+      simulate(scenario_with(hosts_of(10), {{"report_time", 10}}));
+  CHECK(std::abs(summary["results_assimilated"].get<int>() - 720) <= 10);
+  // With half as many it has time for all.
+  const json few = simulate(scenario_with(hosts_of(5), {{"report_time", 10}}));
+  CHECK(std::abs(few["results_assimilated"].get<int>() - 600) <= 10);
+}
+
 TEST_CASE("what `train create` refuses, a simulation refuses") {
   const test::TemporaryFolder folder;
   const Scenario scenario = parse_scenario(
