@@ -34,7 +34,7 @@ OptimizerOptions optimizer_from(const RunArguments& arguments, bool is_text,
       optimizer_of(arguments.text("optimizer", is_text ? "adamw" : "sgd"));
   bool is_sgd = options.kind == OptimizerKind::sgd;
   options.learning_rate =
-      arguments.number("lr", is_sgd ? 0.05F : 0.001F, 1e-9, 1e6);
+      arguments.number("lr", is_sgd ? 0.05F : 0.004F, 1e-9, 1e6);
   options.weight_decay =
       arguments.number("weight_decay", is_sgd ? 0.0F : 0.01F, 0, 1);
   options.clip_norm =

@@ -171,6 +171,7 @@ TEST_CASE("a text gets a network of text, with AdamW, and no other") {
       {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});
   const TrainingRun& training = project->state().runs.begin()->second;
   CHECK(training.run.optimizer.kind == OptimizerKind::adamw);
+  CHECK(training.run.optimizer.learning_rate == 0.004F);
   CHECK(training.run.optimizer.clip_norm == 1.0F);
   CHECK(training.run.batch == 16);
   // 4500 tokens in windows of 32
