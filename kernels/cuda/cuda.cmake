@@ -39,8 +39,9 @@ if(QUORATE_NVCC AND QUORATE_CUDA_HEADERS AND QUORATE_CUDART)
     DEPENDS cuda/kernels.cu gpu/gpu_kernels.h primitives.h elementary-inl.h
             ${device}
     COMMENT "Compiling the kernels for CUDA" VERBATIM)
-  message(STATUS "CUDA: machine code for compute capabilities "
-                 "${QUORATE_CUDA_ARCHITECTURES} (of 86: 8.6), PTX for newer")
+  string(REGEX REPLACE "([0-9])(;|$)" ".\\1 " shown
+         "${QUORATE_CUDA_ARCHITECTURES}")
+  message(STATUS "CUDA for compute capabilities ${shown}and, by PTX, newer")
   target_sources(quorate_kernels PRIVATE cuda/cuda_backend.cpp
                  cuda/cuda_device.cpp ${object})
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON
