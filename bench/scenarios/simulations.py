@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -31,6 +32,10 @@ NETWORKS = {
               "run": {
                   "dataset": "fashion", "model": "lenet", "batch": 50,
                   "local_steps": 25}},
+    # Of the table of scaling: cheap steps, of few samples.
+    "mlp": {"metric": "accuracy", "evaluations": {"tuning": 24, "test": 16},
+            "run": {"dataset": "fashion", "model": "mlp:16", "batch": 10,
+                    "local_steps": 10}},
     "gpt": {"metric": "loss", "evaluations": {"tuning": 8, "test": 12},
             "run": {
                 "dataset": "shakespeare", "batch": 8, "local_steps": 25,
@@ -51,6 +56,13 @@ class Cell:
     part: str = "test"
     spread: float = 0     # fastest host by slowest; 0: log-normal
     preempted: float = 0  # share of units whose machine is lost
+    is_equal: bool = False  # hosts do not differ, nor do units
+    # Simulated seconds: of a transfer; that the server takes for a report;
+    # between evaluations (0: as many as the network has).
+    latency: float = 0
+    report_time: float = 0
+    evaluate_every: float = 0
+    accuracy: float = 0   # with which it ends at the latest
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,6 +135,7 @@ def make_project(folder, dataset, part):
         return
     files = folder.with_name(folder.name + "-files")
     files.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # what was interrupted
     order(BIN / "quorate", "init", folder)
     order(BIN / "quorate", "-C", folder, "dataset", "add", dataset,
           *FILES[dataset](files, part))
@@ -136,8 +149,8 @@ def merged(network, run):
 
 def hosts_of(cell, gflops):
     """Kinds of hosts: with speeds around gflops, links and queues for free."""
-    alone = cell.slots == 1
-    kind = {"count": cell.slots, "queue": 0, "latency": 0,
+    alone = cell.slots == 1 or cell.is_equal
+    kind = {"count": cell.slots, "queue": 0, "latency": cell.latency,
             "down_mbps": 1e6, "up_mbps": 1e6,
             "gflops": gflops if alone else {"median": gflops, "sigma": 0.4},
             "unit_sigma": 0 if alone else 0.3}
@@ -165,13 +178,16 @@ def scenario_of(cell, gflops):
     whole = network["run"]["local_steps"]
     units = (cell.after or
              cell.results * run["local_steps"] / whole / cell.slots)
+    stop = {"after": seconds} if cell.after else {"results": cell.results}
+    if cell.accuracy:
+        stop["accuracy"] = cell.accuracy
     return {
-        "seed": cell.seed, "run": run,
-        "stop": {"after": seconds} if cell.after else {"results": cell.results},
+        "seed": cell.seed, "run": run, "stop": stop,
+        **({"report_time": cell.report_time} if cell.report_time else {}),
         "server": {"house_workers": 0, "trust_spot_check": 0,
                    "trust_anchor": False, "evaluate_every_versions": 1,
-                   "evaluate_every": units * UNIT_SECONDS /
-                   network["evaluations"][cell.part]},
+                   "evaluate_every": cell.evaluate_every or
+                   units * UNIT_SECONDS / network["evaluations"][cell.part]},
         "hosts": hosts_of(cell, gflops)}
 
 

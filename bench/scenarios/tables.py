@@ -4,6 +4,7 @@ import json
 import statistics
 import sys
 
+from scaling import scaling_table
 from rules import DEFAULT, RULES, SERIAL, steps_of, tuned
 from simulations import NETWORKS, Cell, final, reached
 from tuning import tune_table
@@ -315,4 +316,5 @@ def longer(time, base):
 
 TABLES = {"tune": tune_table, "rules": rules_table, "alphas": alphas_table,
           "codecs": codecs_table, "snapshots": snapshots_table,
-          "crossover": crossover_table, "failures": failures_table, "balance": balance_table}
+          "crossover": crossover_table, "scaling": scaling_table,
+          "failures": failures_table, "balance": balance_table}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The study of update rules (bench/scenarios), on a tiny network and the
 built-in glyphs: constants are chosen on the tuning part and taken by the table
-of rules, a cell is simulated once, and one that was cut off again."""
+of rules, a cell is simulated once, and one that was cut off again; the table of
+scaling has the throughput that its costs leave, and fits its model."""
 
 import contextlib
 import io
@@ -82,5 +83,30 @@ def test_tables(stage):
     return f"{len(list(cells.glob('*.json')))} cells"
 
 
+def test_scaling(stage):
+    _, tables, study = study_of(stage, list(scaling_rules()))
+    import scaling
+    scaling.GRIDS["glyphs"] = scaling.Grid((2, 4), 0.25, 20)
+    shown = printed(tables["scaling"], study)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")]
+            for line in shown.splitlines() if line.startswith("|")]
+    of = {tuple(row[:2]): row[2:] for row in rows if len(row) == 6}
+    # a round waits for the all-reduce, or for the server's four reports
+    for setup, steps in (("free", 4), ("all-reduce", 4 / (1 + 0.435)),
+                         ("server", 4 / (1 + 4 * 0.2))):
+        found = float(of[setup, "sync"][1])
+        expect(abs(found / steps - 1) < 0.1, f"{setup}: {found}, not {steps}")
+    expect(float(of["unequal", "sync"][1]) < 3.5, "unequal hosts wait")
+    expect(float(of["free", "easgd"][3]) > 0, shown)
+    expect_words(shown, "| server | easgd |", " rounds |", " results |",
+                 "| sync, free | easgd, free |")
+    return f"{len(of)} rules in set-ups"
+
+
+def scaling_rules():
+    import scaling
+    return scaling.RULES
+
+
 if __name__ == "__main__":
-    run(__doc__, test_tables)
+    run(__doc__, test_tables, test_scaling)
