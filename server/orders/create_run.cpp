@@ -1,5 +1,7 @@
 #include "server/orders/create_run.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
@@ -26,15 +28,24 @@ ModelSpec model_for(const DatasetManifest& dataset,
                      dataset.classes);
 }
 
+// Of AdamW, a gpt's falls as its width grows; 0.004 was best at a width of 32
+// (docs/study.md).
+float usual_learning_rate(OptimizerKind kind, const ModelSpec& model) {
+  if (kind == OptimizerKind::sgd) return 0.05F;
+  if (model.family != "gpt") return 0.001F;
+  return std::min(0.004F, 0.128F / static_cast<float>(model.widths.front()));
+}
+
 // What people take for such networks: SGD for images, AdamW for text.
 OptimizerOptions optimizer_from(const RunArguments& arguments, bool is_text,
+                                const ModelSpec& model,
                                 const UpdateRule& rule) {
   OptimizerOptions options;
   options.kind =
       optimizer_of(arguments.text("optimizer", is_text ? "adamw" : "sgd"));
   bool is_sgd = options.kind == OptimizerKind::sgd;
-  options.learning_rate =
-      arguments.number("lr", is_sgd ? 0.05F : 0.004F, 1e-9, 1e6);
+  options.learning_rate = arguments.number(
+      "lr", usual_learning_rate(options.kind, model), 1e-9, 1e6);
   options.weight_decay =
       arguments.number("weight_decay", is_sgd ? 0.0F : 0.01F, 0, 1);
   options.clip_norm =
@@ -96,7 +107,7 @@ Run run_from(const RunArguments& arguments, const DatasetManifest& dataset,
   run.local_steps = arguments.local_steps(rule, run.local_steps);
   run.epochs = arguments.number("epochs", run.epochs, 1, 1e6);
   run.quorum = arguments.number("quorum", run.quorum, 1, 10);
-  run.optimizer = optimizer_from(arguments, dataset.is_text(), rule);
+  run.optimizer = optimizer_from(arguments, dataset.is_text(), run.model, rule);
   run.lr_schedule = arguments.text("lr_schedule", run.lr_schedule);
   if (run.lr_schedule != "linear" && run.lr_schedule != "constant") {
     arguments.refuse("--lr-schedule: expected linear or constant, found " +

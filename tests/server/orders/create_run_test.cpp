@@ -171,12 +171,17 @@ TEST_CASE("a text gets a network of text, with AdamW, and no other") {
       {{"run", "one"}, {"dataset", "book"}, {"model", "gpt:context=32"}});
   const TrainingRun& training = project->state().runs.begin()->second;
   CHECK(training.run.optimizer.kind == OptimizerKind::adamw);
-  CHECK(training.run.optimizer.learning_rate == 0.004F);
+  CHECK(training.run.optimizer.learning_rate == 0.001F);  // of a width of 128
   CHECK(training.run.optimizer.clip_norm == 1.0F);
   CHECK(training.run.batch == 16);
   // 4500 tokens in windows of 32
   REQUIRE(training.shards.size() == 1);
   CHECK(training.shards[0].samples == 4500 / 32 - 1);
+  admin.call("train-create", {{"run", "two"},
+                              {"dataset", "book"},
+                              {"model", "gpt:context=32,width=32"}});
+  CHECK(project->state().runs.rbegin()->second.run.optimizer.learning_rate ==
+        0.004F);
 }
 
 TEST_CASE("two runs cannot have one name") {
