@@ -168,12 +168,12 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   open_sqlite_store(path);
   Bytes before = read_file(path);
   REQUIRE(before.at(kVersionOffset + 3) == 14);
-  before[kVersionOffset + 2] = 1;  // version 269
+  before[kVersionOffset + 2] = 1;  // version 270
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("269") != std::string::npos);
+  CHECK(std::string(error.what()).find("270") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
