@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "validator/update_rules/update_rule.h"
 #include "workunits/ledger/ledger_verifier.h"
+#include "workunits/ledger/overwrites.h"
 #include "workunits/model_offer.h"
 #include "workunits/objects/safetensors.h"
 #include "workunits/sealed.h"
@@ -101,6 +102,8 @@ LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
                   const std::function<void(const LedgerEntry&)>& visit) {
   LedgerVerifier verifier(sources.project, sources.key);
   LedgerReport report;
+  Overwrites overwrites;
+  std::uint64_t version = 0;  // that the last result made
   bool verified = false;
   try {
     while (report.entries < limit) {
@@ -111,8 +114,10 @@ LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
       verified = true;
       visit(entry);
       ++report.entries;
-      if (std::holds_alternative<ResultAssimilated>(entry.body)) {
+      if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
         ++report.results;
+        overwrites.take_in(*result);
+        version = result->version_after;
       }
       if (sources.progress) sources.progress(report.entries);
     }
@@ -124,6 +129,7 @@ LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
             ? fmt::format("ledger entry {}: {}", report.entries, error.what())
             : error.what();
   }
+  report.overwritten = overwrites.count(version);
   return report;
 }
 

@@ -42,6 +42,9 @@ struct LedgerReport {
   std::uint64_t results = 0;  // assimilated by them
   // Of these, whose update was removed on purpose, and was not looked at.
   std::uint64_t updates_removed = 0;
+  // Of these, which assimilators that share the model overwrote, so that it
+  // does not contain them now; what was revoked does not change this.
+  std::uint64_t overwritten = 0;
 
   bool ok() const { return first_difference.empty(); }
 };

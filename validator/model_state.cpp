@@ -105,7 +105,8 @@ std::span<const float> ModelState::base(
 }
 
 bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
-                       std::span<const float> base, ParameterValues delta) {
+                       std::span<const float> base, ParameterValues delta,
+                       std::span<const float> read) {
   expect_follows(entry, rule);
   expect_elements(entry, "update", delta.size(), parameters_.size());
   if (rule.in_rounds()) {
@@ -113,9 +114,33 @@ bool ModelState::apply(const ResultAssimilated& entry, const UpdateRule& rule,
   } else {
     expect_elements(entry, "base", base.size(), parameters_.size());
   }
+  if (entry.read_version) {
+    expect_elements(entry, "version read", read.size(), parameters_.size());
+    std::copy(read.begin(), read.end(), parameters_.begin());
+  }
   coefficients_ = entry.coefficients;
   pending_.emplace(entry.unit_index, std::move(delta));
   return advance(entry, rule, base);
+}
+
+bool ModelState::take(const ResultAssimilated& entry, const UpdateRule& rule,
+                      std::vector<float> stepped) {
+  expect_follows(entry, rule);
+  expect_elements(entry, "step", stepped.size(), parameters_.size());
+  check(rule.may_overwrite(), "a rule without a state steps apart");
+  parameters_ = std::move(stepped);
+  rule_state_.clear();
+  coefficients_ = entry.coefficients;
+  const float weight = coefficient(coefficients_, kOneMinusC);
+  if (weight != 0.0F) {
+    for_each_chunk(parameters_.size(), [&](ParameterRange range) {
+      approach(std::span(parameters_).subspan(range.first, range.count), weight,
+               published_.data() + range.first);
+    });
+  }
+  version_ = entry.version_after;
+  delta_.clear();
+  return true;
 }
 
 bool ModelState::skip(const ResultAssimilated& entry, const UpdateRule& rule) {
@@ -228,6 +253,23 @@ void ModelState::expect_follows(const ResultAssimilated& entry,
   rule.state_buffers(entry.coefficients);
   replica_of(entry.coefficients);
   peer_of(entry.coefficients);
+  if (entry.read_version) expect_overwrites(entry, rule);
+}
+
+void ModelState::expect_overwrites(const ResultAssimilated& entry,
+                                   const UpdateRule& rule) const {
+  const std::uint64_t read = *entry.read_version;
+  const std::uint64_t least = std::max(entry.base_version, branch_);
+  if (read < least || read >= version_ || version_ - read >= kMaxAssimilators) {
+    refuse(entry, fmt::format("it read version {} at version {}: expected one "
+                              "from version {} on, at most {} before",
+                              read, version_, least, kMaxAssimilators - 1));
+  }
+  if (rule.in_rounds() || !rule.state_buffers(entry.coefficients).empty()) {
+    refuse(entry, fmt::format("it overwrites versions, but rule \"{}\" keeps "
+                              "more than the model",
+                              entry.rule));
+  }
 }
 
 void ModelState::expect_in_round(const ResultAssimilated& entry) const {
@@ -322,6 +364,27 @@ void ModelState::merge(ParameterRange range, const UpdateRule& rule,
     float* e = published_.data() + first;
     for_each_element(
         count, [=](std::size_t i) { e[i] = fma(weight, w[i] - e[i], e[i]); });
+  }
+}
+
+void apply_step(const ResultAssimilated& entry, const UpdateRule& rule,
+                std::span<const float> base, const ParameterValues& delta,
+                std::size_t trainable, std::vector<float>& parameters) {
+  check(rule.may_overwrite(), "a rule without a state steps apart");
+  expect_elements(entry, "update", delta.size(), parameters.size());
+  expect_elements(entry, "base", base.size(), parameters.size());
+  RuleState none;
+  std::vector<float> room;
+  const std::size_t end = parameters.size();
+  for (std::size_t first = 0, count = 0; first < end; first += count) {
+    const bool is_learned = first < trainable;
+    count = std::min(kBlock, (is_learned ? trainable : end) - first);
+    const Contribution one{base.subspan(first, count),
+                           delta.block(first, count, room)};
+    const auto step =
+        is_learned ? &UpdateRule::step : &UpdateRule::step_statistics;
+    (rule.*step)({first, count}, parameters, none, {&one, 1},
+                 entry.coefficients);
   }
 }
 

@@ -48,6 +48,7 @@ class ModelState {
 
   std::uint64_t version() const { return version_; }
   const std::vector<float>& parameters() const { return parameters_; }
+  std::size_t trainable() const { return trainable_; }
   // What leads from the version before to this one, if versions are rounded
   // (workunits/objects/snapshot_delta); empty: nothing does.
   ByteView delta() const { return delta_; }
@@ -69,8 +70,15 @@ class ModelState {
   // used in rounds.
   // Throws corrupt if the entry does not follow from this state, naming what
   // differs; the state is unchanged then.
+  // read: parameters of entry.read_version, if it has one: the step begins from
+  // them, and what came since is overwritten. The published average goes on
+  // from where it is.
   bool apply(const ResultAssimilated& entry, const UpdateRule& rule,
-             std::span<const float> base, ParameterValues delta);
+             std::span<const float> base, ParameterValues delta,
+             std::span<const float> read = {});
+  // The same of an entry whose step was computed apart, by apply_step().
+  bool take(const ResultAssimilated& entry, const UpdateRule& rule,
+            std::vector<float> stepped);
   // The same without this entry's update, to see the model without a host: a
   // version that would have been made of it alone repeats the one before, but
   // for what a rule that collects does of others then.
@@ -96,6 +104,8 @@ class ModelState {
   void expect_follows(const ResultAssimilated& entry,
                       const UpdateRule& rule) const;
   void expect_in_round(const ResultAssimilated& entry) const;
+  void expect_overwrites(const ResultAssimilated& entry,
+                         const UpdateRule& rule) const;
   bool advance(const ResultAssimilated& entry, const UpdateRule& rule,
                std::span<const float> base);
   void take_buffers_of(const UpdateRule& rule);
@@ -117,6 +127,14 @@ class ModelState {
   std::map<std::uint64_t, ParameterValues> pending_;  // by index of unit
   Coefficients coefficients_;                         // of what is pending
 };
+
+// The step of an entry of a rule that may_overwrite(), on any thread:
+// `parameters` are those of the version that it read, the first `trainable` of
+// them no running statistics, and become the next version's. What
+// ModelState::apply() does but for the average, in the same bits.
+void apply_step(const ResultAssimilated& entry, const UpdateRule& rule,
+                std::span<const float> base, const ParameterValues& delta,
+                std::size_t trainable, std::vector<float>& parameters);
 
 // How many threads work on a model of so many parameters. The bits are the same
 // with any number.

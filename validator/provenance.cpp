@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "workunits/ledger/ledger_verifier.h"
+#include "workunits/ledger/overwrites.h"
 
 namespace quorate {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 struct Contribution {
   PublicKey host;
   std::uint64_t samples = 0;
+  std::uint64_t version = 0;  // that it made
 };
 
 class Reader {
@@ -23,14 +25,19 @@ class Reader {
 
   void operator()(const RunCreated& run) { found_.run = run; }
   void operator()(const ResultAssimilated& result) {
-    if (!is_reached_) in_[result.result] = {result.host, result.samples};
+    if (is_reached_) return;
+    in_[result.result] = {result.host, result.samples, result.version_after};
+    overwrites_.take_in(result);
   }
   void operator()(const SnapshotPublished& snapshot) {
     if (snapshot.version == version_) reach(snapshot.published);
   }
   void operator()(const Revoked& revoked) {
     for (const ResultId id : revoked.results) {
-      if (in_.erase(id) == 0) continue;
+      const auto found = in_.find(id);
+      if (found == in_.end()) continue;
+      overwrites_.take_out(found->second.version);
+      in_.erase(found);
       ++(is_reached_ ? found_.revoked_later : found_.revoked_before);
     }
   }
@@ -50,6 +57,7 @@ class Reader {
     if (is_reached_) return;
     is_reached_ = true;
     found_.published = published;
+    leave_out_overwritten();
     std::map<PublicKey, std::uint64_t> hosts;
     for (const auto& [id, one] : in_) {
       found_.samples += one.samples;
@@ -59,7 +67,17 @@ class Reader {
     found_.hosts = hosts.size();
   }
 
+  void leave_out_overwritten() {
+    for (const Overwrites::Range& range : overwrites_.in(version_)) {
+      found_.overwritten += std::erase_if(in_, [&](const auto& one) {
+        const std::uint64_t version = one.second.version;
+        return version >= range.first && version <= range.last;
+      });
+    }
+  }
+
   std::uint64_t version_;
+  Overwrites overwrites_;
   bool is_reached_ = false;
   std::set<PublicKey> peers_;
   std::unordered_map<ResultId, Contribution> in_;

@@ -21,8 +21,10 @@ struct Provenance {
   std::uint64_t results = 0;
   std::uint64_t hosts = 0;  // that these are of
   std::uint64_t samples = 0;
-  std::uint64_t mixed = 0;           // models of peers that were mixed in
-  std::uint64_t peers = 0;           // projects that these are of
+  std::uint64_t mixed = 0;  // models of peers that were mixed in
+  std::uint64_t peers = 0;  // projects that these are of
+  // Not in it: other assimilators overwrote them.
+  std::uint64_t overwritten = 0;
   std::uint64_t revoked_before = 0;  // results taken out up to then
   std::uint64_t revoked_later = 0;   // results in it that proved false since
 };

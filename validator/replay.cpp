@@ -72,6 +72,10 @@ Survey survey_of(const LedgerSources& sources, std::uint64_t entries) {
   survey.report = walk(sources, entries, [&](const LedgerEntry& entry) {
     if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
       survey.last_uses[base_key(*result)] = {entry.seq, result->rule};
+      if (result->read_version) {
+        survey.last_uses[{*result->read_version, {}}] = {entry.seq,
+                                                         result->rule};
+      }
     } else if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
       survey.revocations.push_back({entry.seq, revoked->results});
       survey.revoked.insert(revoked->results.begin(), revoked->results.end());

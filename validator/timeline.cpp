@@ -61,11 +61,15 @@ void Timeline::operator()(const ResultAssimilated& entry) {
   const bool left_out = options_.is_left_out && options_.is_left_out(entry);
   if (left_out) ++left_out_;
   if (left_out ? state_->skip(entry, rule) : apply(entry, rule)) hash_.reset();
-  const BaseKey base = base_key(entry);
-  if (last_uses_.at(base).seq == seq_) {
-    past_.erase(base);
-    lived_.erase(base);
-  }
+  forget(base_key(entry));
+  if (entry.read_version) forget({*entry.read_version, {}});
+}
+
+// Unless an entry to come needs it.
+void Timeline::forget(const BaseKey& base) {
+  if (last_uses_.at(base).seq != seq_) return;
+  past_.erase(base);
+  lived_.erase(base);
 }
 
 bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
@@ -85,7 +89,20 @@ bool Timeline::apply(const ResultAssimilated& entry, const UpdateRule& rule) {
                             seq_, what, entry.update.hex()));
   }
   return state_->apply(entry, rule, base,
-                       keep_update(task, std::move(*update), what));
+                       keep_update(task, std::move(*update), what),
+                       version_read(entry));
+}
+
+// What an assimilator began from that did not see the newest version.
+std::span<const float> Timeline::version_read(
+    const ResultAssimilated& entry) const {
+  if (!entry.read_version) return {};
+  const auto found = past_.find({*entry.read_version, {}});
+  if (found != past_.end()) return found->second.parameters();
+  refuse(
+      fmt::format("result {}: there is no version {} that it could have "
+                  "read",
+                  entry.result, *entry.read_version));
 }
 
 void Timeline::operator()(const SnapshotPublished& entry) {

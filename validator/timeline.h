@@ -18,7 +18,8 @@
 
 namespace quorate {
 
-// What units start from: the model at a version, or a replica of it.
+// What units start from, and steps that overwrite others: the model at a
+// version, or a replica of it.
 struct BaseKey {
   std::uint64_t version = 0;
   std::optional<std::uint32_t> replica;
@@ -108,7 +109,9 @@ class Timeline {
   Hash hash_of_current(const BaseKey& base);
   std::span<const float> base_of(const ResultAssimilated& entry,
                                  const Hash& snapshot);
+  std::span<const float> version_read(const ResultAssimilated& entry) const;
   bool apply(const ResultAssimilated& entry, const UpdateRule& rule);
+  void forget(const BaseKey& base);
 
   const LedgerSources& sources_;
   TimelineOptions options_;

@@ -16,6 +16,17 @@ std::string_view name_of(RunState state) {
   return "unknown";
 }
 
+std::string_view name_of(Consistency consistency) {
+  return consistency == Consistency::strong ? "strong" : "eventual";
+}
+
+std::optional<Consistency> consistency_called(std::string_view name) {
+  for (Consistency known : {Consistency::strong, Consistency::eventual}) {
+    if (name == name_of(known)) return known;
+  }
+  return std::nullopt;
+}
+
 std::string_view name_of(WorkunitState state) {
   switch (state) {
     case WorkunitState::open:

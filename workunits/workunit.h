@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "workunits/consistency.h"
 #include "workunits/host.h"
 #include "workunits/result_header.h"
 #include "workunits/task.h"
@@ -59,6 +60,10 @@ struct Run {
   // has work for.
   double share = 1;
   RunUntil until;
+  // That work on its results at the same time; of rules that take them one by
+  // one.
+  std::uint32_t assimilators = 1;
+  Consistency consistency = Consistency::strong;
   Millis created = 0;
   Millis ended = 0;
   // When its recorded updates were given up, as the operator's settings say: an

@@ -47,6 +47,7 @@ void put_ledger(json& row, const LedgerReport& report) {
   row["ok"] = report.ok();
   row["entries"] = report.entries;
   row["results"] = report.results;
+  if (report.overwritten != 0) row["overwritten"] = report.overwritten;
   row["first_difference"] =
       report.ok() ? json(nullptr) : json(report.first_difference);
 }
@@ -65,14 +66,20 @@ void expect_ok(const LedgerReport& report, const std::string& run) {
                                               report.first_difference));
 }
 
+std::string overwritten_text(const LedgerReport& report) {
+  if (report.overwritten == 0) return "";
+  return fmt::format(" ({} of them overwritten by other assimilators)",
+                     report.overwritten);
+}
+
 // Prints the row, or `text` if everything is right; then fails if it is not.
 void finish(const json& row, const LedgerReport& report, bool as_json,
             const std::string& run, const std::string& text) {
   if (as_json) {
     fmt::print("{}\n", row.dump());
   } else if (report.ok()) {
-    fmt::print("{}: ok: {} entries, {} results{}\n", run, report.entries,
-               report.results, text);
+    fmt::print("{}: ok: {} entries, {} results{}{}\n", run, report.entries,
+               report.results, overwritten_text(report), text);
   }
   expect_ok(report, run);
 }

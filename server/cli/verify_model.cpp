@@ -102,6 +102,7 @@ void compare(const GlobalOptions& global, const std::string& path,
                             {"revoked_later", found.revoked_later},
                             {"mixed", found.mixed},
                             {"peers", found.peers},
+                            {"overwritten", found.overwritten},
                             {"entries", found.entries}}
                            .dump());
   } else if (wrong.empty()) {

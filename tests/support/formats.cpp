@@ -102,6 +102,9 @@ std::vector<Format> formats() {
   LedgerRecord with_basis = chain(sample_revocation()).at(3);
   with_basis.kind += "_basis";
   all.push_back(ledger_format(with_basis));
+  LedgerRecord overwrites = chain(sample_overwriting()).at(2);
+  overwrites.kind += "_overwrites";
+  all.push_back(ledger_format(overwrites));
   all.push_back(ledger_format(chain(sample_revocation()).at(5)));
   all.push_back(ledger_format(chain(sample_peer()).at(5)));
   return all;

@@ -206,6 +206,15 @@ std::vector<LedgerEntry> sample_revocation() {
   return entries;
 }
 
+std::vector<LedgerEntry> sample_overwriting() {
+  std::vector<LedgerEntry> entries = sample_entries();
+  entries.resize(3);
+  ResultAssimilated second = sample_result(1, 1, 2, 0);
+  second.read_version = 0;
+  entries.back().body = second;
+  return entries;
+}
+
 std::vector<LedgerEntry> sample_peer() {
   std::vector<LedgerEntry> entries = sample_entries();
   entries.back().body = PeerMixed{2,

@@ -51,6 +51,8 @@ Receipt sample_receipt();
 std::vector<LedgerEntry> sample_entries();
 // The same, chained and signed with sample_key(1).
 std::vector<LedgerRecord> sample_ledger();
+// A ledger whose last entry, number 2, overwrites what the one before made.
+std::vector<LedgerEntry> sample_overwriting();
 // A ledger whose last entry, number 5, revokes two of its results; entry 3 says
 // how its unit was decided.
 std::vector<LedgerEntry> sample_revocation();

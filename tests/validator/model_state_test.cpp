@@ -54,6 +54,55 @@ TEST_CASE("the base may be the state's own parameters") {
   CHECK(bits_of(own.parameters()) == bits_of(copied.parameters()));
 }
 
+TEST_CASE("a step that is computed apart gives the same bits") {
+  // the last parameter is a running statistic
+  const Floats base = {0.15F, -0.25F, 0.3F, 2e-3F};
+  for (const char* name :
+       {"vc-asgd", "delta-asgd", "downpour", "dc-asgd", "fedasync"}) {
+    CAPTURE(name);
+    const auto rule = make_update_rule(name, "");
+    const ResultAssimilated entry = entry_of(*rule, 0, 1, 7);
+    ModelState whole(kInitial, 1);
+    whole.apply(entry, *rule, base, kDelta);
+    ModelState apart(kInitial, 1);
+    Floats stepped = kInitial;
+    apply_step(entry, *rule, base, Floats(kDelta), apart.trainable(), stepped);
+    apart.take(entry, *rule, stepped);
+    CHECK(apart.version() == 1);
+    CHECK(bits_of(apart.parameters()) == bits_of(whole.parameters()));
+    CHECK(bits_of(apart.published()) == bits_of(whole.published()));
+  }
+}
+
+TEST_CASE("a step may begin from a version that others have passed") {
+  const auto rule = make_update_rule("vc-asgd", "");
+  ModelState state(kInitial);
+  state.apply(entry_of(*rule, 0, 1, 7), *rule, kInitial, kDelta);
+  const Floats average = state.published();
+  ModelState alone(kInitial);
+  ResultAssimilated second = entry_of(*rule, 1, 2, 8);
+  second.base_version = 0;
+  second.staleness = 1;
+  second.read_version = 0;
+  state.apply(second, *rule, kInitial, Floats(4, 0.5F), kInitial);
+  alone.apply(entry_of(*rule, 0, 1, 8), *rule, kInitial, Floats(4, 0.5F));
+  CHECK(state.version() == 2);
+  CHECK(bits_of(state.parameters()) == bits_of(alone.parameters()));
+  // the average goes on from the newest version's
+  const float weight = 1.0F - rule->average();
+  CHECK(state.published()[0] ==
+        fma(weight, state.parameters()[0] - average[0], average[0]));
+  // not of a rule that keeps more, nor without the version, nor too far back
+  second.version_before = 2;
+  second.version_after = 3;
+  second.staleness = 2;
+  CHECK(refusal_of(state, second, *rule).find("version read") !=
+        std::string::npos);
+  second.read_version = 2;
+  CHECK(refusal_of(state, second, *rule).find("it read version 2") !=
+        std::string::npos);
+}
+
 TEST_CASE("a peer's model is approached, and the average follows") {
   // given parameters of which the last is a running statistic
   ModelState state({1.0F, -2.0F, 0.1F, 4.0F}, 1);

@@ -113,6 +113,13 @@ void SyntheticRun::average(float one_minus_c) {
   versions_.push_back(parameters_);
 }
 
+void SyntheticRun::overwrite_from(std::uint64_t read,
+                                  std::uint64_t base_version, int host) {
+  parameters_ = versions_.at(read);
+  assimilate_vc_asgd(base_version, host);
+  std::get<ResultAssimilated>(entries.back().body).read_version = read;
+}
+
 void SyntheticRun::assimilate_vc_asgd(std::uint64_t base_version, int host) {
   momentum_.clear();
   ResultAssimilated entry = new_result(base_version, host, next_unit_++);
@@ -206,6 +213,7 @@ void SyntheticRun::merge(const ResultAssimilated& closing,
                          std::map<std::uint64_t, std::vector<float>>& round,
                          Model& model) const {
   std::vector<float>& w = model.parameters;
+  if (closing.read_version) w = model.versions.at(*closing.read_version);
   const bool is_round = closing.rule == "diloco";
   model.momentum.resize(is_round ? w.size() : 0, 0.0F);
   for (std::size_t i = 0; i < w.size(); ++i) {

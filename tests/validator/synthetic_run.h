@@ -19,6 +19,9 @@ class SyntheticRun {
   // One result of a unit based on `base_version`, made part of the model by
   // vc-asgd with alpha 0.7.
   void assimilate_vc_asgd(std::uint64_t base_version, int host = 0);
+  // The same by an assimilator that read `read`, a version before the newest.
+  void overwrite_from(std::uint64_t read, std::uint64_t base_version,
+                      int host = 0);
   // The results of a round of diloco on the newest version; the unit indices
   // descend in order of arrival.
   void assimilate_round(std::size_t results, int host = 0);

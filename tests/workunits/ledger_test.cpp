@@ -163,6 +163,22 @@ TEST_CASE("a run is created once, first, and ends once, last") {
         }).find("ledger entry 0: a ledger begins") == 0);
 }
 
+TEST_CASE("an entry that overwrites says what it read, in one spelling") {
+  const Records records = test::chain(test::sample_overwriting());
+  CHECK(complaint(records) == "");
+  const auto body =
+      std::get<ResultAssimilated>(parse_entry(records[2].line).body);
+  CHECK(body.read_version == 0);
+  CHECK(body.version_read() == 0);
+  CHECK(body.overwrites() == 1);
+  CHECK(records[1].line.find("read_version") == std::string::npos);
+  for (const char* forged : {"\"read_version\":1", "\"read_version\":2"}) {
+    CHECK_THROWS_AS(
+        parse_entry(replaced(records[2].line, "\"read_version\":0", forged)),
+        Error);
+  }
+}
+
 TEST_CASE("a revocation and what it says come back") {
   CHECK(after_revocation([](Entries&) {}) == "");
   const Records records = test::chain(test::sample_revocation());

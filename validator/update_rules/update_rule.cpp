@@ -86,6 +86,10 @@ Coefficients UpdateRule::coefficients(const Arrival& arrival) const {
   return decided;
 }
 
+bool UpdateRule::may_overwrite() const {
+  return !in_rounds() && state_buffers(coefficients({})).empty();
+}
+
 std::vector<StateBuffer> UpdateRule::state_buffers(
     const Coefficients& coefficients) const {
   std::vector<StateBuffer> buffers = own_state_buffers(coefficients);

@@ -95,6 +95,9 @@ class UpdateRule {
   // that makes the version after this one. No peer's model may make that
   // version: the step would be left out, and the next be of twice as many.
   virtual bool is_step_due(std::uint64_t /*version*/) const { return false; }
+  // Whether several assimilators may overwrite each other's versions: it keeps
+  // nothing but the model.
+  bool may_overwrite() const;
   // Local steps that every unit must have; 0: any number.
   virtual std::uint32_t local_steps() const { return 0; }
   // Models that are trained side by side, kept in its state as

@@ -60,6 +60,7 @@ json to_json(const ResultAssimilated& body) {
                {"rule", body.rule},
                {"coefficients", coefficients}};
   if (!body.basis.empty()) line["basis"] = body.basis;
+  if (body.read_version) line["read_version"] = *body.read_version;
   return line;
 }
 
@@ -137,6 +138,22 @@ Coefficients read_coefficients(const JsonFields& fields) {
   return coefficients;
 }
 
+// Of a version before the newest, but not of one too far back.
+std::uint64_t read_version(const JsonFields& fields,
+                           const ResultAssimilated& body) {
+  const std::uint64_t read = fields.integer("read_version");
+  if (read < body.version_before &&
+      body.version_before - read < kMaxAssimilators) {
+    return read;
+  }
+  throw Error(
+      ErrorKind::corrupt,
+      fmt::format("{}: expected a version before {}, at most {} of them "
+                  "before, found {}",
+                  fields.label("read_version"), body.version_before,
+                  kMaxAssimilators - 1, read));
+}
+
 ResultAssimilated read_result(const JsonFields& fields) {
   ResultAssimilated body;
   body.version_before = fields.integer("version_before");
@@ -153,6 +170,8 @@ ResultAssimilated read_result(const JsonFields& fields) {
   body.rule = fields.text("rule", kMaxName);
   body.coefficients = read_coefficients(fields);
   if (fields.has("basis")) body.basis = fields.text("basis", kMaxBasis);
+  if (fields.has("read_version"))
+    body.read_version = read_version(fields, body);
   return body;
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -52,6 +53,19 @@ struct ResultAssimilated {
   // What it rests on: basis_of() in validator/quorum; empty in ledgers that did
   // not record it.
   std::string basis = {};
+  // The version whose parameters the rule's step began from, if that is one
+  // before version_before: several assimilators shared the model without a
+  // transaction, and the versions in between are overwritten
+  // (Run::consistency). Those are all of results, at most kMaxAssimilators - 1,
+  // and it is neither before base_version nor before the last entry of another
+  // kind, so that a published version is never overwritten.
+  std::optional<std::uint64_t> read_version = {};
+
+  std::uint64_t version_read() const {
+    return read_version.value_or(version_before);
+  }
+  // How many versions it overwrites; each has one result.
+  std::uint64_t overwrites() const { return version_before - version_read(); }
 };
 
 // State of the run at a version: enough to go on from without older entries.

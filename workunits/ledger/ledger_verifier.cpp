@@ -1,5 +1,7 @@
 #include "workunits/ledger/ledger_verifier.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -104,10 +106,27 @@ void LedgerVerifier::follow(std::uint64_t seq, const LedgerBody& body) {
   } else if (std::holds_alternative<PeerMixed>(body) && is_round_open_) {
     reject(seq, "mixes a peer's model in inside an open round");
   }
+  if (!std::holds_alternative<ResultAssimilated>(body))
+    readable_from_ = version_;
+}
+
+void LedgerVerifier::expect_readable(std::uint64_t seq,
+                                     const ResultAssimilated& result) const {
+  if (!result.read_version) return;
+  const std::uint64_t least = std::max(readable_from_, result.base_version);
+  const bool is_alone =
+      result.version_after == result.version_before + 1 && !is_round_open_;
+  if (*result.read_version >= least && is_alone) return;
+  reject(seq, is_alone
+                  ? fmt::format("overwrites what came after version {}, but "
+                                "nothing up to version {} may be overwritten",
+                                *result.read_version, least)
+                  : "overwrites versions, but belongs to a round");
 }
 
 void LedgerVerifier::take_in(std::uint64_t seq,
                              const ResultAssimilated& result) {
+  expect_readable(seq, result);
   is_round_open_ = result.version_after == result.version_before;
   const auto number = static_cast<HostNumber>(hosts_.size());
   const HostNumber host = hosts_.emplace(result.host, number).first->second;

@@ -17,9 +17,9 @@ class LedgerVerifier {
       : project_(project), key_(key) {}
   // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
   // chain, a hash or a signature that does not fit, versions that do not follow
-  // each other, a result that is assimilated twice, a revocation inside an open
-  // round or of what is not in the model, or a peer's model inside an open
-  // round.
+  // each other, a result that is assimilated twice or overwrites what it must
+  // not, a revocation inside an open round or of what is not in the model, or a
+  // peer's model inside an open round.
   LedgerEntry next(const LedgerRecord& record);
 
  private:
@@ -28,6 +28,8 @@ class LedgerVerifier {
   static constexpr HostNumber kWasRevoked = ~HostNumber{0};
 
   void follow(std::uint64_t seq, const LedgerBody& body);
+  void expect_readable(std::uint64_t seq,
+                       const ResultAssimilated& result) const;
   void take_in(std::uint64_t seq, const ResultAssimilated& result);
   void take_out(std::uint64_t seq, const Revoked& revoked);
 
@@ -35,6 +37,7 @@ class LedgerVerifier {
   PublicKey key_;
   std::uint64_t next_seq_ = 0;
   std::uint64_t version_ = 0;
+  std::uint64_t readable_from_ = 0;  // the version of the last other entry
   bool is_round_open_ = false;
   bool has_ended_ = false;
   Hash previous_;
