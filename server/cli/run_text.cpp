@@ -74,6 +74,13 @@ std::string barrier_text(const json& settings) {
   return settings.value("epoch_barrier", false) ? ", a barrier after each" : "";
 }
 
+std::string assimilators_text(const json& settings) {
+  if (!settings.contains("assimilators")) return "";
+  const json& count = settings.at("assimilators");
+  return fmt::format(", {} assimilators, {} consistency", count.dump(),
+                     settings.at("consistency").get<std::string>());
+}
+
 }  // namespace
 
 std::string run_details(const json& run) {
@@ -84,7 +91,7 @@ std::string run_details(const json& run) {
       "seed {}\n"
       "optimiser: {}\n"
       "rule:      {} {}, round units {}, round share {}\n"
-      "updates:   codec {}\n"
+      "updates:   codec {}{}\n"
       "{}"
       "samples:   {:.2f} % in the model, {:.2f} % handed out\n",
       run.at("quorum").dump(), run.at("epochs").dump(), barrier_text(settings),
@@ -94,8 +101,8 @@ std::string run_details(const json& run) {
       rule.empty() ? "with its defaults" : rule,
       count_or(settings.at("round_units"), "auto"),
       number(settings.at("round_share")),
-      settings.at("codec").get<std::string>(), sharing_text(run),
-      100 * run.at("done").get<double>(),
+      settings.at("codec").get<std::string>(), assimilators_text(settings),
+      sharing_text(run), 100 * run.at("done").get<double>(),
       100 * run.at("progress").get<double>());
 }
 

@@ -11,6 +11,7 @@
 #include "server/cli/run_text.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/table.h"
+#include "server/orders/presets.h"
 #include "server/orders/run_arguments.h"
 #include "validator/update_rules/update_rule.h"
 #include "workunits/workunit.h"
@@ -127,6 +128,20 @@ void add_rule(CLI::App* command, const std::shared_ptr<json>& arguments,
                      usual("0.6"));
 }
 
+// Of rules that take results one by one.
+void add_assimilators(CLI::App* command, const std::shared_ptr<json>& arguments,
+                      const Usual& usual) {
+  forward_number(command, arguments, "--assimilators", "assimilators",
+                 "How many work on its results at the same time, 1 to 16; of "
+                 "rules that take them one by one" +
+                     usual("1"));
+  forward(command, arguments, "--consistency", "consistency",
+          "How they share the model: strong (reading, step and writing are one "
+          "transaction) or eventual (who writes last wins; updates can be "
+          "lost)" +
+              usual("strong"));
+}
+
 void add_run_name(CLI::App* command, const std::shared_ptr<json>& arguments) {
   command
       ->add_option_function<std::string>(
@@ -182,7 +197,12 @@ void add_create(CLI::App* train, GlobalOptions& global) {
           "Data set to train on")
       ->required();
   add_model(command, arguments);
+  forward(command, arguments, "--preset", "preset",
+          fmt::format("Settings that belong together; other flags change them: "
+                      "{}: docs/update-rules.md",
+                      fmt::join(preset_names(), ", ")));
   add_rule(command, arguments, of_new_run);
+  add_assimilators(command, arguments, of_new_run);
   add_units(command, arguments, of_new_run);
   add_sharing(command, arguments, of_new_run);
   forward_number(command, arguments, "--batch", "batch",
@@ -220,6 +240,7 @@ void add_change(CLI::App* train, GlobalOptions& global) {
       "change", "Change a run's rule or settings from its next unit on");
   add_run_name(command, arguments);
   add_rule(command, arguments, unsaid);
+  add_assimilators(command, arguments, unsaid);
   add_units(command, arguments, unsaid);
   add_sharing(command, arguments, unsaid);
   forward_number(command, arguments, "--lr", "lr",

@@ -41,8 +41,26 @@ ModelState state_at(const Run& run, const ObjectStore& objects,
                     std::move(rule_state), run.model);
 }
 
+// The versions that entries to come may have read: ResultAssimilated.
+class RecentVersions {
+ public:
+  void keep(const ModelState& model) {
+    versions_[model.version()] = model.parameters();
+    if (versions_.size() > kMaxAssimilators) versions_.erase(versions_.begin());
+  }
+  std::span<const float> read_by(const ResultAssimilated& entry) const {
+    if (!entry.read_version) return {};
+    const auto found = versions_.find(*entry.read_version);
+    if (found != versions_.end()) return found->second;
+    return {};  // the model refuses it
+  }
+
+ private:
+  std::map<std::uint64_t, std::vector<float>> versions_;
+};
+
 void apply(TrainingRun& training, Store& store, const ObjectStore& objects,
-           const ResultAssimilated& entry) {
+           const RecentVersions& recent, const ResultAssimilated& entry) {
   const TrainingTask task = task_of(store, objects, entry.workunit);
   ParameterValues base;  // the parameters that the unit started from
   if (!training.rule->in_rounds()) {
@@ -54,7 +72,8 @@ void apply(TrainingRun& training, Store& store, const ObjectStore& objects,
       entry, *training.rule, base.all(),
       map_update(task, objects.map_checked(entry.update),
                  fmt::format("run {}: update {}", training.run.name,
-                             entry.update.hex())));
+                             entry.update.hex())),
+      recent.read_by(entry));
 }
 
 void apply(TrainingRun& training, const ObjectStore& objects,
@@ -69,6 +88,8 @@ void apply(TrainingRun& training, const ObjectStore& objects,
 void apply_later_entries(TrainingRun& training, Store& store,
                          const ObjectStore& objects, std::uint64_t from_seq) {
   constexpr std::uint64_t kAtOnce = 256;
+  RecentVersions recent;
+  const bool is_shared = training.run.consistency == Consistency::eventual;
   for (std::uint64_t seq = from_seq;;) {
     std::vector<LedgerRecord> records =
         store.ledger(training.run.key, seq, kAtOnce);
@@ -77,7 +98,8 @@ void apply_later_entries(TrainingRun& training, Store& store,
       LedgerEntry entry = parse_entry(record.line);
       seq = record.seq + 1;
       if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
-        apply(training, store, objects, *result);
+        if (is_shared) recent.keep(training.model);
+        apply(training, store, objects, recent, *result);
       } else if (const auto* mixed = std::get_if<PeerMixed>(&entry.body)) {
         apply(training, objects, *mixed);
       }

@@ -77,6 +77,10 @@ struct TrainingRun {
   // last ones; 0: none yet.
   Seconds typical_time{0};
 
+  // Results that the model does not contain, because other assimilators have
+  // overwritten them; since it was loaded.
+  std::uint64_t overwritten = 0;
+
   // A unit in which the training diverged, until the run was paused for it.
   std::optional<std::uint64_t> diverged_unit;
 

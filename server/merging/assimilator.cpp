@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "server/making/run_limits.h"
 #include "server/making/work_generator.h"
+#include "server/merging/step_files.h"
 #include "server/objects/file_deleter.h"
 #include "server/units/states.h"
 #include "validator/quorum.h"
@@ -80,6 +81,8 @@ void Assimilator::end_if_reached(TrainingRun& training) {
 void Assimilator::take(TrainingRun& training) {
   if (training.rule->in_rounds()) {
     take_round(training);
+  } else if (is_helped(training)) {
+    take_in_line(training);
   } else {
     take_one_by_one(training);
   }
@@ -102,10 +105,15 @@ std::size_t Assimilator::count_in(const TrainingRun& training,
 void Assimilator::take_one_by_one(TrainingRun& training) {
   for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
     assimilate(training, *live, read_update(*live), true);
-    transitioner_.look_at(live->unit.id);
-    // Its replica is free for the next unit.
-    if (training.rule->replicas() != 0) scheduler_.wake();
+    look_after(training, *live);
   }
+}
+
+void Assimilator::look_after(const TrainingRun& training,
+                             const LiveUnit& live) {
+  transitioner_.look_at(live.unit.id);
+  // Its replica is free for the next unit.
+  if (training.rule->replicas() != 0) scheduler_.wake();
 }
 
 std::vector<LiveUnit*> Assimilator::open_units_of_round(
@@ -172,8 +180,8 @@ void Assimilator::open_next_round(TrainingRun& training) {
   scheduler_.wake();
 }
 
-void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
-                             ParameterValues update, bool makes_version) {
+ResultAssimilated Assimilator::new_entry(const TrainingRun& training,
+                                         LiveUnit& live, bool makes_version) {
   const Result& canonical = *live.find(live.unit.canonical_result);
   ResultAssimilated entry;
   entry.version_before = training.model.version();
@@ -198,36 +206,41 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
        .replica = live.task->replica.value_or(0),
        .seed = training.run.seed,
        .state = &training.model.rule_state()});
+  return entry;
+}
 
+void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
+                             ParameterValues update, bool makes_version) {
+  ResultAssimilated entry = new_entry(training, live, makes_version);
   ParameterValues base;
   if (!training.rule->in_rounds()) {
     base = read_base(live);
   }
   training.model.apply(entry, *training.rule, base.all(), std::move(update));
+  record(training, live, std::move(entry));
+}
+
+void Assimilator::record(TrainingRun& training, LiveUnit& live,
+                         ResultAssimilated entry) {
   append(training, std::move(entry));
   set_state(live.unit, WorkunitState::assimilated);
   state_.feeder.save(live);
 }
 
-ParameterValues Assimilator::read_base(const LiveUnit& live) {
-  const Hash& hash = live.unit.snapshot;
-  const std::string what =
-      fmt::format("snapshot {} of unit {}", hash.hex(), live.unit.unit_index);
-  if (const auto small = recent_.read_small(hash)) {
-    return read_parameters(live.task->model, *small, what);
+ParameterValues Assimilator::read_base(LiveUnit& live) {
+  const StepFiles files = step_files_of(live);
+  if (const auto small = recent_.read_small(files.snapshot)) {
+    return read_parameters(files.task->model, *small, files.snapshot_text());
   }
-  return map_parameters(live.task->model, state_.objects.map_checked(hash),
-                        what);
+  return map_base(state_.objects, files);
 }
 
 ParameterValues Assimilator::read_update(LiveUnit& live) {
-  const Hash& hash = live.find(live.unit.canonical_result)->update;
-  const std::string what =
-      fmt::format("update {} of unit {}", hash.hex(), live.unit.unit_index);
-  if (const auto small = recent_.read_small(hash)) {
-    return decode_update(*live.task, *small, what);
+  const StepFiles files = step_files_of(live);
+  if (const auto small = recent_.read_small(files.update)) {
+    return decode_update(*files.task, *small, files.update_text());
   }
-  return map_update(*live.task, state_.objects.map_checked(hash), what);
+  return map_update(state_.objects, files);
 }
 
 void Assimilator::append(TrainingRun& training, LedgerBody body) {
@@ -239,6 +252,9 @@ void Assimilator::append(TrainingRun& training, LedgerBody body) {
   state_.store.append_ledger(training.run.key, entry, record);
   training.next_seq = entry.seq + 1;
   training.last_hash = record.hash;
+  if (!std::holds_alternative<ResultAssimilated>(entry.body)) {
+    lines_[training.run.key].protect(training.model.version());
+  }
 }
 
 void Assimilator::begin(TrainingRun& training, const LedgerEntry& created) {
@@ -328,6 +344,7 @@ void Assimilator::change(TrainingRun& training, Run run,
   }
   training.run = std::move(run);
   training.rule = std::move(rule);
+  lines_[training.run.key].leave_all();  // steps of the rule before
   state_.store.update_run(training.run);
   // Whoever loads the run goes on from here, with this rule.
   publish(training);
@@ -335,6 +352,7 @@ void Assimilator::change(TrainingRun& training, Run run,
 
 void Assimilator::end(TrainingRun& training, RunState state,
                       const std::string& why) {
+  lines_[training.run.key].leave_all();
   training.from_peers.clear();
   close_units(training, Closing::run_ended);
   publish(training);
@@ -353,13 +371,15 @@ void Assimilator::end(TrainingRun& training, RunState state,
 }
 
 void Assimilator::publish_if_due(TrainingRun& training) {
+  if (is_publish_due(training) && !is_stepping(training)) publish(training);
+}
+
+bool Assimilator::is_publish_due(const TrainingRun& training) const {
   std::uint64_t made = training.model.version() - training.published_version;
-  if (made < state_.settings.evaluate_every_versions) return;
-  if (training.published_at && state_.clock.now() - *training.published_at <
-                                   state_.settings.evaluate_every) {
-    return;
-  }
-  publish(training);
+  if (made < state_.settings.evaluate_every_versions) return false;
+  return !training.published_at ||
+         state_.clock.now() - *training.published_at >=
+             state_.settings.evaluate_every;
 }
 
 void Assimilator::publish(TrainingRun& training) {

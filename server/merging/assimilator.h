@@ -10,8 +10,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 
 #include "server/judging/transitioner.h"
+#include "server/merging/step_helpers.h"
+#include "server/merging/step_line.h"
 #include "server/objects/recent_objects.h"
 #include "server/sending/scheduler.h"
 #include "server/state/project_state.h"
@@ -40,6 +43,10 @@ class Assimilator {
         writer_(writer),
         recent_(state.objects),
         evaluate_(std::move(evaluate)) {}
+
+  // Runs with several assimilators go through these, which outlive it; null:
+  // all is done by the writer's thread.
+  void set_helpers(StepHelpers* helpers) { helpers_ = helpers; }
 
   // Takes in whatever of the run is ready; closes its round, ends it when all
   // of its units are closed. Pauses it, saying why, when the training diverged
@@ -75,9 +82,24 @@ class Assimilator {
   void take_round(TrainingRun& training);
   bool is_round_complete(TrainingRun& training);
   void open_next_round(TrainingRun& training);
+  void look_after(const TrainingRun& training, const LiveUnit& live);
+  ResultAssimilated new_entry(const TrainingRun& training, LiveUnit& live,
+                              bool makes_version);
   void assimilate(TrainingRun& training, LiveUnit& live, ParameterValues update,
                   bool makes_version);
-  ParameterValues read_base(const LiveUnit& live);
+  void record(TrainingRun& training, LiveUnit& live, ResultAssimilated entry);
+  // With helpers: assimilator_line.cpp.
+  bool is_helped(const TrainingRun& training) const;
+  void take_in_line(TrainingRun& training);
+  bool must_drain(const TrainingRun& training) const;
+  bool is_stepping(const TrainingRun& training) const;
+  void on_helped(RunKey run, std::uint64_t number, StepSlot::Stage stage);
+  void prepare(const TrainingRun& training, const StepSlot& slot);
+  void begin_step(TrainingRun& training, StepSlot& slot);
+  void write_done(TrainingRun& training, StepLine& line);
+  void write(TrainingRun& training, LiveUnit& live, StepWork& work);
+  bool is_publish_due(const TrainingRun& training) const;
+  ParameterValues read_base(LiveUnit& live);
   ParameterValues read_update(LiveUnit& live);
   void pause_if_diverged(TrainingRun& training);
   void pause_for_damage(TrainingRun& training, const std::string& what);
@@ -103,6 +125,8 @@ class Assimilator {
   Writer& writer_;
   RecentObjects recent_;
   Evaluate evaluate_;
+  StepHelpers* helpers_ = nullptr;
+  std::map<RunKey, StepLine> lines_;
 };
 
 }  // namespace quorate

@@ -44,6 +44,7 @@ bool Assimilator::may_mix(const TrainingRun& training) {
 }
 
 void Assimilator::mix_peers(TrainingRun& training) {
+  if (is_stepping(training)) return;
   while (!training.from_peers.empty() && may_mix(training)) {
     const PeerModel model = training.from_peers.begin()->second;
     training.from_peers.erase(training.from_peers.begin());

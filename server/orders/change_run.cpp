@@ -84,6 +84,7 @@ void change_run(ProjectState& state, Daemons& daemons, TrainingRun& training,
   expect_optimizer(arguments, *rule, changed.optimizer);
   changed.local_steps = arguments.local_steps(*rule, usual_steps(training));
   arguments.set_rounds(changed);
+  arguments.set_assimilators(changed, *rule);
   changed.codec = arguments.codec(changed.codec);
   changed.optimizer.learning_rate =
       arguments.number("lr", changed.optimizer.learning_rate, 1e-9, 1e6);

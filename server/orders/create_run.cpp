@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "server/making/work_generator.h"
+#include "server/orders/presets.h"
 #include "server/orders/run_arguments.h"
 #include "server/orders/run_sharing.h"
 #include "workunits/objects/safetensors.h"
@@ -117,6 +118,7 @@ Run run_from(const RunArguments& arguments, const DatasetManifest& dataset,
   run.rule = rule.name();
   run.rule_settings = arguments.rule_settings(run.rule, kUsualSnapshots);
   arguments.set_rounds(run);
+  arguments.set_assimilators(run, rule);
   if (steps_per_epoch(samples_for(run.model, dataset), run.batch) == 0) {
     arguments.refuse(
         fmt::format("--batch {}: no shard of data set {} has so many samples",
@@ -148,6 +150,10 @@ json settings_of(const Run& run) {
                    {"round_units", run.round_units},
                    {"round_share", run.round_share}};
   if (run.epoch_barrier) settings["epoch_barrier"] = true;
+  if (run.assimilators != 1) settings["assimilators"] = run.assimilators;
+  if (run.consistency != Consistency::strong) {
+    settings["consistency"] = name_of(run.consistency);
+  }
   return settings;
 }
 
@@ -172,7 +178,7 @@ RunCreated created_entry(const Run& run, const DatasetManifest& dataset,
 
 TrainingRun& create_run(ProjectState& state, Daemons& daemons,
                         const json& wishes, const std::optional<RunId>& id) {
-  const RunArguments arguments("train create", wishes);
+  const RunArguments arguments("train create", with_preset(wishes));
   DatasetManifest dataset =
       load_manifest(state.folder, arguments.text("dataset", ""));
   const std::string name = arguments.text("rule", kUsualRule);

@@ -110,6 +110,39 @@ void RunArguments::set_rounds(Run& run) const {
   run.round_share = number("round_share", run.round_share, 0.01, 1);
 }
 
+void RunArguments::set_assimilators(Run& run, const UpdateRule& rule) const {
+  run.assimilators =
+      number("assimilators", run.assimilators, 1, kMaxAssimilators);
+  const std::string usual(name_of(run.consistency));
+  const auto consistency = consistency_called(text("consistency", usual));
+  if (!consistency) {
+    refuse("--consistency: expected strong or eventual, found " +
+           text("consistency", usual));
+  }
+  run.consistency = *consistency;
+  expect_shareable(rule, run);
+}
+
+void RunArguments::expect_shareable(const UpdateRule& rule,
+                                    const Run& run) const {
+  if (run.assimilators > 1 && rule.in_rounds()) {
+    refuse(
+        fmt::format("--assimilators {}: rule \"{}\" takes a round as a whole, "
+                    "which one assimilator does: leave the option out, or "
+                    "choose a rule that takes results one by one, as vc-asgd",
+                    run.assimilators, rule.name()));
+  }
+  if (run.consistency == Consistency::eventual && !rule.may_overwrite()) {
+    refuse(
+        fmt::format("--consistency eventual: rule \"{}\" {}, which "
+                    "assimilators cannot overwrite: use strong, or a rule "
+                    "that keeps nothing but the model, as vc-asgd",
+                    rule.name(),
+                    rule.in_rounds() ? "takes results in rounds"
+                                     : "keeps more than the model"));
+  }
+}
+
 json number_or_text(const std::string& text) {
   // JSON's numbers keep whether they are whole; people also write .5 and 1.
   json number = json::parse(text, nullptr, false);

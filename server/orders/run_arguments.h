@@ -61,8 +61,12 @@ class RunArguments {
   Codec codec(Codec otherwise) const;
   // Units of a round, and the share that closes it.
   void set_rounds(Run& run) const;
+  // How many work on its results at once, and how they share its model. Throws
+  // usage if the rule cannot be shared like that.
+  void set_assimilators(Run& run, const UpdateRule& rule) const;
 
  private:
+  void expect_shareable(const UpdateRule& rule, const Run& run) const;
   nlohmann::json wished_settings() const;
   void expect_number(const char* name, bool is_whole, double least,
                      double most) const;

@@ -170,6 +170,10 @@ json settings(const Run& run) {
               {"round_share", run.round_share},
               {"parameters", parameter_count(run.model)}};
   if (run.epoch_barrier) row["epoch_barrier"] = true;
+  if (run.assimilators != 1) {
+    row["assimilators"] = run.assimilators;
+    row["consistency"] = name_of(run.consistency);
+  }
   return row;
 }
 

@@ -40,7 +40,8 @@ Daemons::Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
       gossip(state, [this](Job job) { post(std::move(job)); }),
       state_(state),
       writer_(writer),
-      roles_(roles) {
+      roles_(roles),
+      step_threads_([this](Job job) { post(std::move(job)); }) {
   transitioner.set_validating(roles.validator);
   state_.roles = roles;
   state_.heard_until = [&writer] { return writer.heard_until(); };
@@ -90,6 +91,7 @@ void Daemons::start() {
   if (roles_.assimilator) gossip.start();
   post([this] {
     state_.is_served = true;
+    if (roles_.assimilator) assimilator.set_helpers(&step_threads_);
     if (roles_.validator) transitioner.look_at_all();
     assimilator.resume_evaluations();
     tick();
@@ -98,6 +100,7 @@ void Daemons::start() {
 
 void Daemons::stop() {
   reviser.stop();
+  step_threads_.stop();
   file_deleter.stop();
   gossip.stop();
   if (house_) house_->stop();

@@ -10,6 +10,7 @@
 #include "server/judging/transitioner.h"
 #include "server/judging/verdicts.h"
 #include "server/merging/assimilator.h"
+#include "server/merging/step_threads.h"
 #include "server/objects/file_deleter.h"
 #include "server/peers/peer_gossip.h"
 #include "server/rechecking/reviser.h"
@@ -63,6 +64,7 @@ class Daemons {
   ProjectState& state_;
   Writer& writer_;
   Roles roles_;
+  StepThreads step_threads_;
   std::unique_ptr<HouseWorkers> house_;
   std::uint64_t house_jobs_ = 0;
 };

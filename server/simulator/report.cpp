@@ -68,6 +68,18 @@ json runs_of(Simulation& simulation) {
   return rows;
 }
 
+// Of assimilators that take time.
+void put_assimilators(json& summary, const Scenario& scenario,
+                      Simulation& simulation) {
+  if (!scenario.assimilator.any()) return;
+  const SimulatedAssimilators& assimilators = simulation.assimilators();
+  const auto updates = static_cast<double>(assimilators.updates());
+  summary["overwritten"] = simulation.run().overwritten;
+  summary["seconds_per_update"] =
+      updates == 0 ? json(nullptr)
+                   : json(assimilators.busy().count() / updates);
+}
+
 }  // namespace
 
 json summary_of(const Scenario& scenario, Simulation& simulation) {
@@ -104,6 +116,7 @@ json summary_of(const Scenario& scenario, Simulation& simulation) {
       {"parameters",
        sha256(write_parameters(training.run.model, training.model.parameters()))
            .hex()}};
+  put_assimilators(summary, scenario, simulation);
   if (!recording.scores.empty()) {
     summary["accuracy"] = recording.scores.back().accuracy;
     summary["best_accuracy"] = best_accuracy(recording);

@@ -89,6 +89,8 @@ Simulation::Simulation(const Scenario& scenario,
     state().notary = no_notary();
   }
   create_runs();
+  assimilators_ =
+      std::make_unique<SimulatedAssimilators>(scenario_.assimilator, *project_);
   gradients_ = scenario_.has_gradients
                    ? real_gradients(state(), options.workers, options.worker)
                    : no_gradients(state());
@@ -198,22 +200,30 @@ bool Simulation::advance(Seconds time) {
   return !is_finished_;
 }
 
+// Of whatever happens next: the traced, the assimilators, the machines.
+Seconds Simulation::next_time() const {
+  Seconds time = scenario_.duration;
+  if (!events_.is_empty()) time = std::min(time, events_.next_time());
+  if (!assimilators_->is_idle()) {
+    time = std::min(time, assimilators_->next_time());
+  }
+  if (trace_ && !trace_->is_empty()) time = std::min(time, trace_->next_time());
+  return time;
+}
+
 void Simulation::step() {
-  const bool is_traced =
-      trace_ && !trace_->is_empty() &&
-      (events_.is_empty() || trace_->next_time() <= events_.next_time());
-  const Seconds time = is_traced            ? trace_->next_time()
-                       : events_.is_empty() ? scenario_.duration
-                                            : events_.next_time();
+  const Seconds time = next_time();
   if (has_order_before(time)) {
     move_to(scenario_.orders[next_order_].at);
     do_orders();
     return machines_->take_answers(now_);
   }
-  if (time >= scenario_.duration) return move_to(scenario_.duration);
   move_to(time);
-  if (is_traced) {
+  if (time >= scenario_.duration) return;
+  if (trace_ && !trace_->is_empty() && trace_->next_time() <= time) {
     trace_->happen();
+  } else if (!assimilators_->is_idle() && assimilators_->next_time() <= time) {
+    assimilators_->happen(time);
   } else {
     machines_->happen(events_.take());
   }
@@ -226,7 +236,7 @@ void Simulation::move_to(Seconds time) {
   while (next_tick_ <= time) {
     record_until(next_tick_);
     now_ = next_tick_;
-    project_->clock().set(start_ + now_);
+    set_clock();
     project_->tick();
     house_->tick(now_);
     machines_->take_answers(now_);
@@ -235,7 +245,12 @@ void Simulation::move_to(Seconds time) {
   }
   record_until(time);
   now_ = time;
+  set_clock();
+}
+
+void Simulation::set_clock() {
   project_->clock().set(start_ + now_);
+  assimilators_->move_to(now_);
 }
 
 void Simulation::record_until(Seconds time) {
@@ -351,7 +366,10 @@ bool Simulation::is_over() {
       [](const auto& e) { return e.second.run.state == RunState::running; });
   if (!is_anything_on && !has_order_before(scenario_.duration)) return true;
   if (now_ >= scenario_.duration || has_reached_target()) return true;
-  if (trace_ && trace_->is_empty() && events_.is_empty()) return true;
+  if (trace_ && trace_->is_empty() && events_.is_empty() &&
+      assimilators_->is_idle()) {
+    return true;
+  }
   return scenario_.results != 0 &&
          project_->store().totals(run().run.key).results_assimilated >=
              scenario_.results;

@@ -14,6 +14,7 @@
 
 #include "server/simulator/machines.h"
 #include "server/simulator/recording.h"
+#include "server/simulator/simulated_assimilators.h"
 #include "server/simulator/simulated_house.h"
 #include "server/simulator/trace.h"
 
@@ -49,6 +50,7 @@ class Simulation {
   std::optional<PublishedScore> target() const;
   SimulatedProject& project() { return *project_; }
   const Machines& machines() const { return *machines_; }
+  const SimulatedAssimilators& assimilators() const { return *assimilators_; }
 
  private:
   // A version that is being evaluated.
@@ -66,7 +68,9 @@ class Simulation {
   void bring_dataset(const fs::path& project, const std::string& name);
   void make_dataset();
   void step();
+  Seconds next_time() const;
   void move_to(Seconds time);
+  void set_clock();
   void look_at_versions();
   void finish_evaluation();
   void store_evaluation(const Evaluating& of, double loss, double accuracy);
@@ -92,6 +96,7 @@ class Simulation {
   std::size_t next_order_ = 0;
   bool is_finished_ = false;
   std::unique_ptr<SimulatedProject> project_;
+  std::unique_ptr<SimulatedAssimilators> assimilators_;
   std::unique_ptr<Gradients> gradients_;
   std::unique_ptr<HostReports> reports_;
   std::unique_ptr<SimulatedHouse> house_;

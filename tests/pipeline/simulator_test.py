@@ -159,5 +159,39 @@ def test_again(stage):
             f"{first['machines_lost']} machines lost, twice the same bits")
 
 
+def test_assimilators(stage):
+    """Four assimilators that overlap, by both kinds of consistency: twice the
+    same bits, and a ledger from which anyone makes them again."""
+    project = Project(stage)
+    project.add_glyphs(2560)
+    lost = {}
+    for consistency in ("strong", "eventual"):
+        scenario = {
+            "seed": 5, "stop": {"after": "2 h"},
+            "assimilator": {"prepare": 0.5, "read": 0.5, "step": 1, "write": 1},
+            "hosts": [{"count": 8, "gflops": 0.02, "unit_sigma": 0.3}],
+            "run": {**TRAINING, "run": RUN, "rule": "vc-asgd", "epochs": 2,
+                    "assimilators": 4, "consistency": consistency}}
+        first = simulate(stage, project, scenario, f"{consistency}-first")
+        again = simulate(stage, project, scenario, f"{consistency}-again")
+        expect(first["parameters"] == again["parameters"], "other parameters")
+        expect(first["state"] == "finished", f"the run is {first['state']}")
+        kept = stage.folder / f"{consistency}-first/project"
+        reports = [json.loads(stage.run("quorate", "-C", kept, *command, RUN,
+                                        "--json"))
+                   for command in (["replay"], ["verify-ledger"],
+                                   ["audit", "--sample", 1])]
+        lost[consistency] = first["overwritten"]
+        for report in reports:
+            expect(report["ok"], f"{consistency}: {report}")
+            expect(report.get("overwritten", 0) == first["overwritten"],
+                   f"{consistency}: {first['overwritten']}, {report}")
+        expect(first["seconds_per_update"] >= 3, f"{first}")
+    expect(lost["strong"] == 0, f"lost updates: {lost}")
+    expect(lost["eventual"] > 0, "nothing was overwritten")
+    return f"{lost['eventual']} of {first['version']} updates were overwritten"
+
+
 if __name__ == "__main__":
-    run(__doc__, test_one_by_one, test_replicas, test_rounds, test_again)
+    run(__doc__, test_one_by_one, test_replicas, test_rounds, test_again,
+        test_assimilators)

@@ -129,6 +129,8 @@ void ProjectFixture::create_run() {
   run.rule_settings = options_.rule_settings;
   run.quorum = options_.quorum;
   run.round_units = options_.round_units;
+  run.assimilators = options_.assimilators;
+  run.consistency = options_.consistency;
   job([&] {
     std::vector<float> initial = initial_parameters(run.model, run.seed);
     RunCreated created;

@@ -50,6 +50,8 @@ struct ProjectOptions {
   std::uint32_t local_steps = 8;  // of 33 in an epoch: 5 units
   std::uint32_t epochs = 1;
   std::uint32_t round_units = 0;
+  std::uint32_t assimilators = 1;
+  Consistency consistency = Consistency::strong;
   std::uint32_t house_workers = 0;
   // As a project without trust: every quorum counts, nobody becomes proven.
   std::uint32_t proven_after = 0;

@@ -194,6 +194,19 @@ void read_runs(ScenarioFields& fields, Scenario& scenario) {
       [](const RunOrder& a, const RunOrder& b) { return a.at < b.at; });
 }
 
+AssimilatorTimes read_assimilator(ScenarioFields& fields) {
+  AssimilatorTimes times;
+  if (!fields.has("assimilator")) return times;
+  ScenarioFields inner(fields.value("assimilator"),
+                       fields.place_of("assimilator"));
+  times.prepare = inner.duration("prepare", times.prepare);
+  times.read = inner.duration("read", times.read);
+  times.step = inner.duration("step", times.step);
+  times.write = inner.duration("write", times.write);
+  inner.expect_no_others();
+  return times;
+}
+
 }  // namespace
 
 Scenario parse_scenario(const std::string& text, const std::string& place) {
@@ -226,6 +239,7 @@ Scenario parse_scenario(const std::string& text, const std::string& place) {
   }
   scenario.house_flops =
       1e9 * fields.number("house_gflops", 5, kLeastGflops, 1e9);
+  scenario.assimilator = read_assimilator(fields);
   scenario.tick = fields.duration("tick", scenario.tick);
   if (scenario.tick < Seconds(0.001)) fields.refuse("tick", "1 ms or more");
   scenario.record_every = fields.duration("record_every", Seconds(0));

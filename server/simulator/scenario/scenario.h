@@ -76,6 +76,18 @@ struct RunOrder {
   bool pauses = false;  // else it resumes
 };
 
+// How long an assimilator takes for a result: for its files, and then, in
+// strong consistency one after the other, for reading the model, the rule's
+// step, and writing the model.
+struct AssimilatorTimes {
+  Seconds prepare{0};
+  Seconds read{0};
+  Seconds step{0};
+  Seconds write{0};
+
+  bool any() const { return prepare + read + step + write > Seconds(0); }
+};
+
 struct Scenario {
   nlohmann::json source;  // what all of this was read from
   std::string name;
@@ -97,6 +109,7 @@ struct Scenario {
   double house_flops = 5e9;
   // That the server takes for a report, one after another.
   Seconds report_time{0};
+  AssimilatorTimes assimilator;  // all 0: results are merged in no time
   // How often the server looks at its clock; see Transitioner::tick().
   Seconds tick{1};
   Seconds record_every{0};  // of the timeline; 0: some hundred times in all

@@ -20,6 +20,7 @@ static_assert(static_cast<int>(ServerState::in_progress) == 4);
 static_assert(static_cast<int>(ValidateState::valid) == 1);
 static_assert(static_cast<int>(ValidateState::invalid) == 2);
 static_assert(static_cast<int>(Codec::fp32) == 0);
+static_assert(static_cast<int>(Consistency::strong) == 0);
 static_assert(kHouseUser == 1);
 
 constexpr const char* kFirstSchema = R"sql(
@@ -417,12 +418,18 @@ ALTER TABLE runs ADD COLUMN used_host_seconds REAL NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN used_cost REAL NOT NULL DEFAULT 0;
 )sql";
 
+// See Run::consistency.
+constexpr const char* kAssimilators = R"sql(
+ALTER TABLE runs ADD COLUMN assimilators INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE runs ADD COLUMN consistency INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
     kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
     kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers,       kShares};
+    kShardProgress, kCodecs,     kPeers,       kShares,     kAssimilators};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

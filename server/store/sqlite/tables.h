@@ -239,6 +239,8 @@ struct Table<Run> {
     column("until_accuracy", row.until.accuracy);
     column("until_seconds", row.until.seconds);
     column("until_cost", row.until.cost);
+    column("assimilators", row.assimilators);
+    column("consistency", row.consistency);
     column("created", row.created);
     column("ended", row.ended);
     column("updates_removed", row.updates_removed);

@@ -130,6 +130,18 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
            Row{{{"rule", "gossip"}, {"rule_settings", {{"replicas", 1}}}},
                "from 2 to 1024"},
            Row{{{"round_share", 0}}, "--round-share"},
+           Row{{{"rule", "diloco"}, {"assimilators", 2}},
+               "--assimilators 2: rule \"diloco\" takes a round as a whole"},
+           Row{{{"rule", "diloco"}, {"consistency", "eventual"}},
+               "--consistency eventual: rule \"diloco\" takes results in"},
+           Row{{{"rule", "easgd"}, {"consistency", "eventual"}},
+               "--consistency eventual: rule \"easgd\" keeps more than"},
+           Row{{{"rule", "vc-asgd"}, {"assimilators", 17}}, "from 1 to 16"},
+           Row{{{"rule", "vc-asgd"}, {"consistency", "weak"}},
+               "expected strong or eventual, found weak"},
+           Row{{{"preset", "paper"}}, "choose one of: paper-vc-asgd"},
+           Row{{{"preset", "paper-vc-asgd"}, {"rule", "diloco"}},
+               "--preset paper-vc-asgd is for rule \"vc-asgd\""},
            Row{{{"run", 5}}, "--run: expected a text, found 5"},
        }) {
     json arguments = {{"run", "one"}, {"dataset", "tiny"}};
@@ -141,6 +153,30 @@ TEST_CASE("wishes that cannot work are refused, naming them") {
   }
   CHECK(project->state().runs.empty());
   CHECK(project->state().store.runs().empty());
+}
+
+TEST_CASE("a preset is what its flags are, and other flags change it") {
+  Folder folder;
+  {
+    auto project = folder.open();
+    AdminService admin(*project);
+    admin.call("train-create", {{"run", "one"},
+                                {"dataset", "tiny"},
+                                {"preset", "paper-vc-asgd"},
+                                {"alpha", "var"},
+                                {"epochs", 3},
+                                {"consistency", "eventual"}});
+  }
+  auto project = folder.open();
+  const Run& run = project->state().runs.begin()->second.run;
+  CHECK(run.rule == "vc-asgd");
+  CHECK(json::parse(run.rule_settings) ==
+        json{{"alpha", "var"}, {"average", 0}});
+  CHECK(run.assimilators == 5);
+  CHECK(run.consistency == Consistency::eventual);
+  CHECK(run.optimizer.kind == OptimizerKind::adamw);
+  CHECK(run.epochs == 3);
+  CHECK(run.quorum == 1);
 }
 
 TEST_CASE("a text gets a network of text, with AdamW, and no other") {

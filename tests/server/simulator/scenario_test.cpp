@@ -35,6 +35,7 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
     "stop": {"after": "1.5 d", "accuracy": 0.9, "results": 500},
     "tick": "100 ms", "record_every": "10 min", "house_gflops": 2,
     "report_time": "5 ms",
+    "assimilator": {"prepare": "100 ms", "step": 0.5},
     "hosts": [
       {"name": "laptops", "count": 30, "gflops": {"median": 8, "sigma": 0.4},
        "unit_sigma": 0.3, "on": "8 h", "off": "16 h", "keeps_work": false},
@@ -60,6 +61,10 @@ TEST_CASE("a scenario has its fields, and defaults for the others") {
   CHECK(scenario.record_every == Seconds(600));
   CHECK(scenario.house_flops == 2e9);
   CHECK(scenario.report_time == Seconds(0.005));
+  CHECK(scenario.assimilator.prepare == Seconds(0.1));
+  CHECK(scenario.assimilator.step == Seconds(0.5));
+  CHECK(scenario.assimilator.write == Seconds(0));
+  CHECK(scenario.assimilator.any());
   REQUIRE(scenario.hosts.size() == 2);
   const HostClass& laptops = scenario.hosts[0];
   CHECK(laptops.count == 30);

@@ -21,6 +21,9 @@ namespace quorate {
 namespace {
 
 // The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutAssimilators =
+    "ALTER TABLE runs DROP COLUMN assimilators; "
+    "ALTER TABLE runs DROP COLUMN consistency";
 constexpr const char* kWithoutShares =
     "ALTER TABLE runs DROP COLUMN share; "
     "ALTER TABLE runs DROP COLUMN epoch_barrier; "
@@ -216,6 +219,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutAssimilators);
     first.execute(kWithoutShares);
     first.execute(kWithoutPeers);
     first.execute(kWithoutCodecs);
@@ -262,6 +266,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutAssimilators);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
@@ -289,6 +294,7 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutAssimilators);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
@@ -298,6 +304,8 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   run.share = 1;
   run.until = {};
   run.epoch_barrier = false;
+  run.assimilators = 1;
+  run.consistency = Consistency::strong;
   auto store = open_sqlite_store(path);
   CHECK(test::same(store->runs().at(0), run));
   CHECK(store->cursor(run.key).used.host_seconds == 0);
@@ -324,6 +332,7 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutAssimilators);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);

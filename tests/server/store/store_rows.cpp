@@ -91,6 +91,8 @@ Run sample_run(std::uint8_t n) {
   run.epoch_barrier = n % 2 == 1;
   run.share = 2.5 * n;
   run.until = {0.9 / n, 3600.0 * n, 20.5 * n};
+  run.assimilators = small(n, 9);
+  run.consistency = Consistency::eventual;
   run.created = 300 + n;
   run.ended = 400 + n;
   run.updates_removed = 500 + n;
