@@ -12,6 +12,9 @@ Memory: that of the process itself over the model's size while results are
 read, merged and published from and to files, as the server does it. Pages of
 mapped files come on top: the kernel takes them away when it needs them.
 
+Times: of a result of vc-asgd by the parts that the simulator has for an
+assimilator, best of three; with --constants they go to the study's constants.
+
   --only TEXT         rules whose name contains it
   --millions 1,25     of parameters
 """
@@ -25,7 +28,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
-from results import record  # noqa: E402
+from results import append, record  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ["QUORATE_BIN"]) / "bench-assimilator"
 WANTED = 0.6
@@ -37,6 +40,10 @@ MEMORY = [("vc-asgd", "fp32", 2, False), ("vc-asgd", "int8", 2, False),
           ("diloco", "fp32", 8, True), ("fedbuff", "fp32", 2, True)]
 MOST_MEMORY = 3.0
 MEMORY_PARAMETERS = 25_000_000
+# Of the study's networks, and of the paper's of VC-ASGD.
+TIMED = {"lenet": 62_006, "mlp": 25_450, "paper": 4_970_000}
+PARTS = ("prepare", "read", "step", "write")
+CONSTANTS = pathlib.Path(__file__).parents[1] / "scenarios/constants.json"
 
 
 def output(*command):
@@ -95,15 +102,44 @@ def bench_memory(only):
                found["model"], found["model"] / found["own"], "bytes")
 
 
+def bench_times(writes_constants):
+    print(f"\n{'ms a result':24}" + "".join(f"{part:>10}" for part in PARTS))
+    found = {}
+    for name, parameters in TIMED.items():
+        runs = []
+        for _ in range(3):
+            with tempfile.TemporaryDirectory() as folder:
+                runs.append(json.loads(output(
+                    f"{PROGRAM}-memory", "vc-asgd", "fp32", 4, parameters,
+                    folder))["seconds"])
+        best = {part: min(run[part] for run in runs) for part in PARTS}
+        found[name] = {part: float(f"{best[part]:.2g}") for part in PARTS}
+        print(f"{name + f' {parameters:,}':24}" +
+              "".join(f"{1000 * best[part]:10.2f}" for part in PARTS), flush=True)
+        append({"bench": "assimilator", "case": f"a result, {parameters} "
+                "parameters", "ours": sum(best.values()), "unit": "seconds"})
+    if writes_constants:
+        text = json.loads(CONSTANTS.read_text(encoding="utf-8"))
+        text["assimilator"] = found
+        CONSTANTS.write_text(json.dumps(text, indent=1) + "\n",
+                             encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="")
     parser.add_argument("--millions", default="1,25,250")
+    parser.add_argument("--constants", action="store_true")
+    parser.add_argument("--times", action="store_true", help="nothing else")
     options = parser.parse_args()
+    if options.times:
+        bench_times(options.constants)
+        return
     bench_speed(options.only,
                 [float(size) for size in options.millions.split(",")])
     bench_memory(options.only)
+    bench_times(options.constants)
 
 
 if __name__ == "__main__":

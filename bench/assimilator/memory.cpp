@@ -1,6 +1,7 @@
 // What taking in results costs in memory: reads, merges and publishes as the
 // server does, with files in a folder; a JSON object of bytes, each the most at
-// any time.
+// any time. And in time: `seconds` that a result takes by the parts that a
+// scenario of the simulator has for an assimilator.
 // Usage: bench-assimilator-memory RULE CODEC RESULTS ELEMENTS FOLDER, where so
 // many results make two versions of a network with about ELEMENTS parameters.
 #include <algorithm>
@@ -70,6 +71,24 @@ class Peak {
   std::jthread watch_;
 };
 
+// Adds to `total` how long `what` takes.
+template <class F>
+void timed(double& total, F what) {
+  const auto begin = std::chrono::steady_clock::now();
+  what();
+  total +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+}
+
+// Of all results.
+struct Times {
+  double prepare = 0;  // files of the result
+  double read = 0;     // a copy of the model
+  double step = 0;
+  double write = 0;  // the version as an object
+};
+
 struct Project {
   Project(const char* rule_name, const char* codec, std::size_t results,
           std::uint32_t elements, const fs::path& folder)
@@ -96,7 +115,7 @@ struct Project {
   }
 
   void take(ModelState& model, std::uint64_t unit, const Hash& update,
-            bool closes) const {
+            bool closes) {
     ResultAssimilated entry;
     entry.version_before = model.version();
     entry.version_after = model.version() + (closes ? 1 : 0);
@@ -107,11 +126,23 @@ struct Project {
                                              .base_version = model.version(),
                                              .state = &model.rule_state()});
     ParameterValues base;
-    if (!rule->in_rounds()) {
-      base = map_parameters(task.model, objects.map_checked(snapshot), "base");
-    }
-    model.apply(entry, *rule, base.all(),
-                map_update(task, objects.map_checked(update), "update"));
+    ParameterValues delta;
+    timed(times.prepare, [&] {
+      if (!rule->in_rounds()) {
+        base =
+            map_parameters(task.model, objects.map_checked(snapshot), "base");
+      }
+      delta = map_update(task, objects.map_checked(update), "update");
+    });
+    timed(times.step,
+          [&] { model.apply(entry, *rule, base.all(), std::move(delta)); });
+  }
+
+  void time_copy(const ModelState& model) {
+    std::vector<float> copy;
+    timed(times.read, [&] { copy = model.parameters(); });
+    timed(times.write,
+          [&] { objects.put_own(parameter_parts(task.model, copy)); });
   }
 
   void publish(const ModelState& model) {
@@ -121,6 +152,7 @@ struct Project {
     objects.put(rule_state_parts(model.rule_state()));
   }
 
+  Times times;
   std::unique_ptr<UpdateRule> rule;
   ObjectStore objects;
   TrainingTask task;
@@ -147,7 +179,12 @@ int main(int argc, char** argv) {
     project.publish(model);
   }
   const Memory most = peak.stop();
-  fmt::print(R"({{"model": {}, "own": {}, "mapped": {}}})"
+  project.time_copy(model);
+  const auto results = 2.0 * static_cast<double>(project.updates.size());
+  fmt::print(R"({{"model": {}, "own": {}, "mapped": {}, "seconds": )"
+             R"({{"prepare": {}, "read": {}, "step": {}, "write": {}}}}})"
              "\n",
-             model.parameters().size() * sizeof(float), most.own, most.mapped);
+             model.parameters().size() * sizeof(float), most.own, most.mapped,
+             project.times.prepare / results, project.times.read,
+             project.times.step / results, project.times.write);
 }

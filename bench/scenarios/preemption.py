@@ -6,17 +6,22 @@ the native client's heartbeats. And what it costs in money.
 2,000 subtasks of 2.4 minutes on 5 clients with 2 slots each, a time-out of 5
 minutes. A subtask is lost with probability p, is missed at the time-out and may
 be lost again: each slot waits n p / (1 - p) times that, for n = 200 subtasks.
-Without gradients: a minute for all of it. Usage: preemption.py [--seeds N]
+Without gradients: a minute for all of it. With --gradients VC-ASGD trains a
+small network on the same machines, as its paper has it (pxcytz.py): what the
+losses do to its accuracy, and what a target costs beside machines on demand.
 """
 
 import argparse
 import csv
 import json
+import os
 import pathlib
 import statistics
 import tempfile
+import types
 
-from simulations import BIN, order
+import pxcytz
+from simulations import BIN, Cell, Simulations, order, reached
 
 SLOTS, SUBTASKS = 10, 2000
 UNIT, TIMEOUT = 144, 300        # s
@@ -104,10 +109,55 @@ class Table:
                   f"{PREEMPTIBLE * quick_paid:.2f} |")
 
 
+TARGETS = (0.70, 0.75)
+
+
+def trained_table(simulations, seeds, subtasks=SUBTASKS):
+    """VC-ASGD on machines that are lost: accuracy, and $ until a target."""
+    run = {**pxcytz.RULE, "assimilators": 5, "consistency": "eventual"}
+    times = pxcytz.transaction(pxcytz.PAPER["eventual"])
+    cells = [Cell("preemption", run, SLOTS, results=subtasks, seed=seed,
+                  network="mlp32", unit_seconds=UNIT, assimilator=times,
+                  preempted=loss, lease=TIMEOUT)
+             for loss in LOSSES for seed in range(seeds)]
+    study = types.SimpleNamespace(simulations=simulations, seeds=seeds)
+    pxcytz.head("machines", "p", "hours", "$", "saved", "final", "sd of seeds",
+                *[f"$ to {100 * target:g} %" for target in TARGETS])
+    standard = None
+    for loss, some in zip(LOSSES, pxcytz.outcomes(study, cells)):
+        hours = pxcytz.mean(some, "seconds") / 3600
+        standard = standard or STANDARD * hours
+        machines = [("on demand", STANDARD)] if loss == 0 else []
+        for name, price in [*machines, ("preemptible", PREEMPTIBLE)]:
+            paid = price * hours
+            pxcytz.row(name, f"{loss:.2f}", f"{hours:.2f}", f"{paid:.2f}",
+                       f"{100 * (1 - paid / standard):.0f} %",
+                       *pxcytz.accuracy(some),
+                       *[price_of(target, some, price) for target in TARGETS])
+
+
+def price_of(target, some, price):
+    """Of all machines until the mean time at which it was reached."""
+    at = [reached(curve, target) for _, curve in some]
+    if None in at:
+        return "-"
+    minutes = statistics.mean(point.time for point in at)
+    return f"{price * minutes / 60:.2f}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--gradients", action="store_true",
+                        help="train; needs QUORATE_DATA, as study.py")
+    parser.add_argument("--out", default="build/study",
+                        help="of simulations with gradients")
+    parser.add_argument("--workers", type=int, default=os.cpu_count(),
+                        help="simulations at a time, with gradients")
     options = parser.parse_args()
+    if options.gradients:
+        trained_table(Simulations(options.out, options.workers), options.seeds)
+        return
     with tempfile.TemporaryDirectory() as folder:
         project = pathlib.Path(folder) / "project"
         order(BIN / "quorate", "init", project)

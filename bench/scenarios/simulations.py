@@ -36,6 +36,10 @@ NETWORKS = {
     "mlp": {"metric": "accuracy", "evaluations": {"tuning": 24, "test": 16},
             "run": {"dataset": "fashion", "model": "mlp:16", "batch": 10,
                     "local_steps": 10}},
+    "mlp32": {"metric": "accuracy", "evaluations": {"tuning": 24, "test": 16},
+            "run": {
+                "dataset": "fashion", "model": "mlp:32", "batch": 50,
+                "local_steps": 25}},
     "gpt": {"metric": "loss", "evaluations": {"tuning": 8, "test": 12},
             "run": {
                 "dataset": "shakespeare", "batch": 8, "local_steps": 25,
@@ -63,6 +67,11 @@ class Cell:
     report_time: float = 0
     evaluate_every: float = 0
     accuracy: float = 0   # with which it ends at the latest
+    workers: int = 1      # of a host: its share of the slots
+    unit_seconds: float = 0  # of its units on a median slot; 0: as they are
+    # Seconds of an assimilator for a result: prepare, read, step, write.
+    assimilator: tuple = ()
+    lease: float = 0  # seconds until a loss is noticed, without heartbeats
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,15 +156,30 @@ def merged(network, run):
             "codec": "fp32", **NETWORKS[network]["run"], **run}
 
 
+def speed_of(cell, gflops):
+    """Of a slot, where a whole unit takes UNIT_SECONDS at `gflops`."""
+    if not cell.unit_seconds:
+        return gflops
+    whole = NETWORKS[cell.network]["run"]["local_steps"]
+    usual = UNIT_SECONDS * merged(cell.network, cell.run)["local_steps"] / whole
+    return gflops * usual / cell.unit_seconds
+
+
 def hosts_of(cell, gflops):
     """Kinds of hosts: with speeds around gflops, links and queues for free."""
     alone = cell.slots == 1 or cell.is_equal
-    kind = {"count": cell.slots, "queue": 0, "latency": cell.latency,
+    gflops = speed_of(cell, gflops)
+    kind = {"count": cell.slots // cell.workers, "queue": 0,
+            "latency": cell.latency,
             "down_mbps": 1e6, "up_mbps": 1e6,
             "gflops": gflops if alone else {"median": gflops, "sigma": 0.4},
             "unit_sigma": 0 if alone else 0.3}
     if cell.preempted:
         kind["preempted"] = cell.preempted
+    if cell.workers > 1:
+        kind["workers"] = cell.workers
+    if cell.lease:
+        kind.update(door="boinc", replaced_when_missed=True)
     if not cell.spread:
         return [kind]
     steps = [k / (cell.slots - 1) - 0.5 for k in range(cell.slots)]
@@ -181,7 +205,9 @@ def scenario_of(cell, gflops):
     stop = {"after": seconds} if cell.after else {"results": cell.results}
     if cell.accuracy:
         stop["accuracy"] = cell.accuracy
-    return {
+    if cell.unit_seconds:
+        units = cell.results / cell.slots * cell.unit_seconds / UNIT_SECONDS
+    scenario = {
         "seed": cell.seed, "run": run, "stop": stop,
         **({"report_time": cell.report_time} if cell.report_time else {}),
         "server": {"house_workers": 0, "trust_spot_check": 0,
@@ -189,6 +215,12 @@ def scenario_of(cell, gflops):
                    "evaluate_every": cell.evaluate_every or
                    units * UNIT_SECONDS / network["evaluations"][cell.part]},
         "hosts": hosts_of(cell, gflops)}
+    if cell.lease:
+        scenario["server"].update(boinc_lease=cell.lease, boinc_contact=5)
+    if cell.assimilator:
+        scenario["assimilator"] = dict(zip(
+            ("prepare", "read", "step", "write"), cell.assimilator))
+    return scenario
 
 
 class Simulations:

@@ -13,8 +13,11 @@ import argparse
 import os
 import sys
 
+import pxcytz
+import tables
 from simulations import Simulations
-from tables import TABLES
+
+TABLES = {**tables.TABLES, **pxcytz.TABLES}
 
 
 class Study:
@@ -26,6 +29,7 @@ class Study:
         self.slots = options.slots
         self.seeds = options.seeds
         self.only = options.only
+        self.quick = options.quick
 
     def wants(self, label):
         return not self.only or label in self.only
@@ -36,13 +40,16 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--out", default="build/study")
-    parser.add_argument("--network", choices=("lenet", "gpt"), default="lenet")
+    parser.add_argument("--network", choices=("lenet", "mlp", "mlp32", "gpt"),
+                        default="lenet")
     parser.add_argument("--slots", type=int, nargs="+",
                         help="no others; of the crossover: nodes")
     parser.add_argument("--seeds", type=int, default=1,
                         help="so many simulations of each cell")
     parser.add_argument("--only", nargs="+", metavar="LABEL",
                         help="no other rules (or codecs: \"int4 25\")")
+    parser.add_argument("--quick", action="store_true",
+                        help="of pxcytz and consistency: a few short cells")
     parser.add_argument("--workers", type=int, default=os.cpu_count(),
                         help="simulations at a time")
     options = parser.parse_args()

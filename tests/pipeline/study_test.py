@@ -26,6 +26,7 @@ def study_of(stage, only):
     os.environ["QUORATE_BIN"] = str(stage.bin)
     import rules
     import simulations
+    import pxcytz
     import tables
     import tuning
     simulations.BIN = stage.bin
@@ -41,8 +42,8 @@ def study_of(stage, only):
     study = types.SimpleNamespace(
         simulations=simulations.Simulations(stage.folder / "study", 2),
         network="glyphs", slots=None, seeds=1, only=only,
-        wants=lambda label: label in only)
-    return rules, tables.TABLES, study
+        wants=lambda label: not only or label in only, quick=True)
+    return rules, {**tables.TABLES, **pxcytz.TABLES}, study
 
 
 def printed(table, study):
@@ -108,5 +109,32 @@ def scaling_rules():
     return scaling.RULES
 
 
+def cells_of(line):
+    return [cell.strip() for cell in line.strip("| ").split("|")]
+
+
+def test_assimilators(stage):
+    """P1C2T2 and P3C2T2 of VC-ASGD, and its two kinds of consistency."""
+    rules, tables, study = study_of(stage, [])
+    shown = printed(tables["pxcytz"], study)
+    one, three = map(cells_of, shown.splitlines()[2:])
+    expect([one[0], three[0]] == ["P1C2T2", "P3C2T2"], shown)
+    expect(one[4] == "0.0 %", f"one assimilator overwrites nothing: {one}")
+
+    rules.write_constants({**rules.read_constants(), "assimilator": {
+        name: {"prepare": 0.001, "read": 0.001, "step": 0.001, "write": 0.001}
+        for name in ("lenet", "paper")}})
+    shown = printed(tables["consistency"], study)
+    rows = [cells_of(line) for line in shown.splitlines()[2:]]
+    expect(len(rows) == 8, shown)
+    for row in rows:
+        expect(row[1] == "eventual" or row[5] == "0.0 %", f"lost: {row}")
+    busy = next(row for row in rows if row[:3] == ["from the paper", "eventual",
+                                                   "9"])
+    expect(busy[5] != "0.0 %", f"nothing was overwritten: {busy}")
+    expect(printed(tables["consistency"], study) == shown, "the same table")
+    return f"{busy[5]} overwritten where updates come often"
+
+
 if __name__ == "__main__":
-    run(__doc__, test_tables, test_scaling)
+    run(__doc__, test_tables, test_scaling, test_assimilators)

@@ -170,7 +170,7 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 14);
+  REQUIRE(before.at(kVersionOffset + 3) == 15);
   before[kVersionOffset + 2] = 1;  // version 270
   overwrite(path, 0, before);
 
