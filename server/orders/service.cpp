@@ -18,6 +18,7 @@
 #include "server/orders/move_run.h"
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
+#include "server/orders/result_orders.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -176,6 +177,12 @@ json exportable(Project& project, const json& arguments) {
           {"ledger_head", head.hash.hex()}};
 }
 
+// For orders that need the project's memory alone.
+template <auto kOrder>
+json on_memory(Project& project, const json& arguments) {
+  return kOrder(project.state(), project.daemons(), arguments);
+}
+
 using Command = std::function<json(Project&, const json&)>;
 
 const std::map<std::string, Command>& commands() {
@@ -210,6 +217,12 @@ const std::map<std::string, Command>& commands() {
       {"workunits", list_workunits},
       {"results", list_results},
       {"snapshots", list_snapshots},
+      {"result-accept", on_memory<accept_result>},
+      {"result-reject", on_memory<reject_result>},
+      {"result-revoke", on_memory<revoke_result>},
+      {"workunit-cancel", on_memory<cancel_workunit>},
+      {"workunit-reissue", on_memory<reissue_workunit>},
+      {"workunit-replicate", on_memory<replicate_workunit>},
       {"validate", validate},
       {"assimilate", assimilate},
       {"ledger", list_ledger},
