@@ -22,7 +22,7 @@ namespace {
 
 // The schema's last steps undone: what a store of before them has.
 constexpr const char* kWithoutShares =
-    "ALTER TABLE runs DROP COLUMN share; "
+    "DROP TABLE orders; ALTER TABLE runs DROP COLUMN share; "
     "ALTER TABLE runs DROP COLUMN epoch_barrier; "
     "ALTER TABLE runs DROP COLUMN until_accuracy; "
     "ALTER TABLE runs DROP COLUMN until_seconds; "
@@ -167,13 +167,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 14);
-  before[kVersionOffset + 2] = 1;  // version 270
+  REQUIRE(before.at(kVersionOffset + 3) == 15);
+  before[kVersionOffset + 2] = 1;  // version 271
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("270") != std::string::npos);
+  CHECK(std::string(error.what()).find("271") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
