@@ -165,9 +165,11 @@ FileDescriptor listen_unix(const fs::path& path, SocketUsers users) {
   }
   FileDescriptor fd = unix_socket();
   // The file gets this mode when bind() creates it: nobody can come between.
-  const mode_t mode = users == SocketUsers::owner ? 0600 : 0666;
-  if (::fchmod(fd.get(), mode) != 0 ||
+  // The umask would take off what others may.
+  if (::fchmod(fd.get(), 0600) != 0 ||
       call_with(::bind, fd.get(), address) != 0 ||
+      (users == SocketUsers::anybody &&
+       ::fchmodat(folder.get(), name.c_str(), 0666, 0) != 0) ||
       ::listen(fd.get(), SOMAXCONN) != 0) {
     throw_errno("listening on " + path.string());
   }

@@ -27,7 +27,7 @@ def start(stage, **settings):
     project = Project(stage, house_workers=0, **settings)
     project.add_glyphs(10240)
     project.create_run("--dataset", "glyphs", "--model", "mlp:16", "--batch",
-                       32, "--local-steps", 40, "--quorum", 2, "--epochs", 200)
+                       32, "--local-steps", 20, "--quorum", 2, "--epochs", 200)
     return project, Server(project).start()
 
 
