@@ -39,6 +39,8 @@ int run(int argc, char** argv) {
   quorate::add_show(app, options);
   quorate::add_storage(app, options);
   quorate::add_by_hand(app, options);
+  quorate::add_result(app, options);
+  quorate::add_log(app, options);
   quorate::add_audit(app, options);
   quorate::add_export(app, options);
   quorate::add_verify_model(app, options);

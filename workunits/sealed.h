@@ -24,6 +24,7 @@ enum class SealKind : std::uint32_t {
   ledger_entry = 3,
   receipt = 4,
   model_offer = 5,
+  order = 6,
 };
 
 // The payload followed by its seal (kSealBytes).

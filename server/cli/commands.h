@@ -32,6 +32,11 @@ void add_serve(CLI::App& app, GlobalOptions& options);
 void add_show(CLI::App& app, GlobalOptions& options);
 void add_storage(CLI::App& app, GlobalOptions& options);
 void add_by_hand(CLI::App& app, GlobalOptions& options);
+void add_result(CLI::App& app, GlobalOptions& options);
+// The orders that change something, of the groups `result` and `workunit`.
+void add_result_orders(CLI::App& result, GlobalOptions& options);
+void add_workunit_orders(CLI::App& workunit, GlobalOptions& options);
+void add_log(CLI::App& app, GlobalOptions& options);
 void add_audit(CLI::App& app, GlobalOptions& options);
 void add_export(CLI::App& app, GlobalOptions& options);
 void add_verify_model(CLI::App& app, GlobalOptions& options);

@@ -257,15 +257,19 @@ void add_change(CLI::App* train, GlobalOptions& global) {
 
 void add_on_run(CLI::App* train, GlobalOptions& global, const std::string& name,
                 const std::string& help) {
-  auto run = std::make_shared<std::string>();
+  auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand(name, help);
-  command->add_option("RUN", *run, "Name of the run")->required();
+  add_run_name(command, arguments);
+  if (name != "show") {
+    forward(command, arguments, "--why", "why",
+            "Why: recorded in the order log");
+  }
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       fmt::format("Example:\n  quorate -C my-project train {} first\n", name));
-  command->callback([run, name, &global] {
+  command->callback([arguments, name, &global] {
     AdminClient client(global.folder);
-    print_run(client.call("train-" + name, {{"run", *run}}), global.json);
+    print_run(client.call("train-" + name, *arguments), global.json);
   });
 }
 

@@ -53,8 +53,7 @@ void Connection::set_deadline(Seconds from_now) {
   deadline_ = thread_.now() + from_now;
 }
 
-// The one place where work is done and failures end: steps until the socket or
-// a handler must be waited for.
+// Steps until the socket or a handler must be waited for; failures end here.
 void Connection::run() {
   try {
     int steps = 0;
@@ -155,6 +154,7 @@ void Connection::start_request(std::size_t head_size) {
     request.remote_address = remote_.is_proxy
                                  ? forwarded_address(request, remote_.address)
                                  : remote_.address;
+    request.local_user = remote_.user;
     keep_alive_ = parser_->wants_keep_alive();
     RouteMatch match = listener_.router.match(request.method, target->segments,
                                               request.path_values);

@@ -29,7 +29,8 @@ struct Listener;
 
 struct Remote {
   std::string address;
-  bool is_proxy = false;  // whose X-Forwarded-For is believed
+  bool is_proxy = false;              // whose X-Forwarded-For is believed
+  std::optional<std::uint32_t> user;  // Request::local_user
   Admission::Ticket ticket;
 };
 

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <boost/asio/post.hpp>
+#include <fmt/format.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +36,12 @@ void say_busy(int socket) {
       "Content-Length: 0\r\nConnection: close\r\n\r\n";
   std::ignore =
       ::send(socket, kBusy.data(), kBusy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+// Another user of this machine takes no more connections than another machine;
+// who serves may have any number.
+std::string place_of_user(std::uint32_t user) {
+  return user == ::geteuid() ? "" : fmt::format("user {}", user);
 }
 
 bool is_shortage(int error) {
@@ -128,8 +135,12 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   bool is_proxy =
       std::find(proxies.begin(), proxies.end(), client) != proxies.end();
   ++shared_.connections;
-  auto ticket = shared_.admission.enter(
-      is_proxy || listener.is_unix ? "" : place_of(client));
+  std::optional<std::uint32_t> user;
+  if (listener.is_unix) user = user_at(socket.get());
+  auto ticket = shared_.admission.enter(user ? place_of_user(*user)
+                                        : is_proxy || listener.is_unix
+                                            ? ""
+                                            : place_of(client));
   if (!ticket) {
     ++shared_.connections_refused;
     if (!listener.tls) say_busy(socket.get());
@@ -138,7 +149,7 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   try {
     auto connection = std::make_unique<Connection>(
         *this, listener, std::move(socket),
-        Remote{std::move(client), is_proxy, std::move(*ticket)});
+        Remote{std::move(client), is_proxy, user, std::move(*ticket)});
     Connection& started = *connection;
     connections_.emplace(&started, std::move(connection));
     started.start();

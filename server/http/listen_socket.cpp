@@ -144,7 +144,7 @@ TcpSockets listen_tcp(const std::string& address, std::uint16_t port,
   return out;
 }
 
-FileDescriptor listen_unix(const fs::path& path) {
+FileDescriptor listen_unix(const fs::path& path, SocketUsers users) {
   // Through the folder's descriptor the name is short whatever the path.
   fs::path folder_path = path.parent_path().empty() ? "." : path.parent_path();
   FileDescriptor folder = open_file(folder_path, O_PATH | O_DIRECTORY);
@@ -165,12 +165,24 @@ FileDescriptor listen_unix(const fs::path& path) {
   }
   FileDescriptor fd = unix_socket();
   // The file gets this mode when bind() creates it: nobody can come between.
+  // The umask would take off what others may.
   if (::fchmod(fd.get(), 0600) != 0 ||
       call_with(::bind, fd.get(), address) != 0 ||
+      (users == SocketUsers::anybody &&
+       ::fchmodat(folder.get(), name.c_str(), 0666, 0) != 0) ||
       ::listen(fd.get(), SOMAXCONN) != 0) {
     throw_errno("listening on " + path.string());
   }
   return fd;
+}
+
+std::optional<std::uint32_t> user_at(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    return std::nullopt;
+  }
+  return peer.uid;
 }
 
 std::string text_of(const sockaddr_storage& address) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,17 @@ struct TcpSockets {
 TcpSockets listen_tcp(const std::string& address, std::uint16_t port,
                       std::size_t count);
 
-// A unix-domain socket that only its owner may use. A file left over from a
-// server that has ended is replaced; one in use throws io. A path of any
-// length works, although the system's interface ends at 107 bytes.
-FileDescriptor listen_unix(const fs::path& path);
+// Who may connect to a unix-domain socket.
+enum class SocketUsers { owner, anybody };
+
+// A unix-domain socket, by default one that only its owner may use. A file left
+// over from a server that has ended is replaced; one in use throws io. A path
+// of any length works, although the system's interface ends at 107 bytes.
+FileDescriptor listen_unix(const fs::path& path,
+                           SocketUsers users = SocketUsers::owner);
+
+// The user whose process connected, as the kernel says; nullopt if it cannot.
+std::optional<std::uint32_t> user_at(int socket);
 
 // "192.0.2.1", "2001:db8::1", or "unix".
 std::string text_of(const sockaddr_storage& address);

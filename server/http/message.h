@@ -30,7 +30,10 @@ struct Request {
   std::vector<NameValue> path_values;  // of the route's {names}
   std::vector<NameValue> headers;      // in order
   std::string remote_address;          // "192.0.2.1", "2001:db8::1" or "unix"
-  Bytes body;                          // empty when a BodySink took it
+  // Of a unix socket: the user whose process is at the other end, as the
+  // kernel says.
+  std::optional<std::uint32_t> local_user;
+  Bytes body;  // empty when a BodySink took it
 
   // The value, or "" when absent: of the first header of that name (without
   // regard to case), of the first query parameter, of a {name} in the path.

@@ -37,13 +37,17 @@ std::uint16_t HttpServer::listen(const TcpListener& listener, Router router) {
   return bound.port;
 }
 
-void HttpServer::listen_unix(const fs::path& path, Router router) {
+void HttpServer::listen_unix(const fs::path& path, Router router,
+                             bool is_for_all) {
   check(threads_.empty(), "listeners are added before start()");
   auto added = std::make_unique<Listener>();
   added->router = std::move(router);
   added->is_unix = true;
   // One thread is enough for the few who may use it.
-  io_threads_[0]->add_listener(quorate::listen_unix(path), *added);
+  io_threads_[0]->add_listener(
+      quorate::listen_unix(
+          path, is_for_all ? SocketUsers::anybody : SocketUsers::owner),
+      *added);
   listeners_.push_back(std::move(added));
   unix_paths_.push_back(path);
 }

@@ -85,8 +85,11 @@ class HttpServer {
   // when the port is taken or the TLS files do not load, usage for an address
   // that is none.
   std::uint16_t listen(const TcpListener& listener, Router router);
-  // A unix-domain socket with mode 0600, removed by stop().
-  void listen_unix(const fs::path& path, Router router);
+  // A unix-domain socket, removed by stop(). By default with mode 0600; if
+  // is_for_all, every user who can reach the path may connect, and the handlers
+  // decide by Request::local_user.
+  void listen_unix(const fs::path& path, Router router,
+                   bool is_for_all = false);
 
   void start();
   // Stops accepting, ends idle connections and event streams, waits up to

@@ -145,13 +145,25 @@ void Consequences::revoked(const Workunit& unit) {
   save_check(unit, UnitCheck::revoked);
 }
 
-// It had been valid: no longer, and its credit is taken back.
-void Consequences::withdraw(Result result, const std::string& reason) {
+void Consequences::revoke(const Workunit& unit, const std::string& reason) {
+  save_check(unit, UnitCheck::unsound);
+  for (const Result& result : state_.store.results_of({&unit.id, 1})) {
+    if (result.validate_state == ValidateState::valid) withdraw(result, reason);
+  }
+}
+
+void Consequences::take_credit(Result& result) {
   Host& host = *state_.hosts.host(result.host);
   state_.hosts.add_credit(host.id, -result.credit, result.received,
                           state_.clock.unix_ms());
   --host.valid;
+  state_.hosts.changed(host.id);
   result.credit = 0;
+}
+
+// It had been valid: no longer, and its credit is taken back.
+void Consequences::withdraw(Result result, const std::string& reason) {
+  take_credit(result);
   make_invalid(std::move(result), reason);
 }
 

@@ -4,10 +4,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "server/state/project_state.h"
 
 namespace quorate {
+
+// How the reason begins of a result that the operator has revoked; it also
+// stands in the ledger.
+inline constexpr std::string_view kRevokedByOperator =
+    "revoked by the operator: ";
 
 class Consequences {
  public:
@@ -29,6 +35,11 @@ class Consequences {
   // valid results were, and its update is to be revoked.
   void found_sound(const Workunit& unit);
   void found_false(const Workunit& unit, const std::string& what);
+  // The operator has the unit's update taken out of the model, which is to be
+  // done: its valid results are so no more. Their hosts bear no consequences.
+  void revoke(const Workunit& unit, const std::string& reason);
+  // A valid result's credit, and that it was valid, are taken off its host.
+  void take_credit(Result& result);
   // Its update is out of the model.
   void revoked(const Workunit& unit);
 

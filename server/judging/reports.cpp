@@ -155,7 +155,7 @@ void Reports::settle_witnesses(LiveUnit& live, const Result& uploaded,
     }
     set_verdict(witness, ValidateState::init);
     if (wrong) {
-      mark_false_proof(witness);
+      mark_refused(witness);
       verdicts_.reject_false(live, witness, *wrong);
     } else {
       state_.feeder.save(witness);

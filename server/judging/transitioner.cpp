@@ -243,6 +243,42 @@ void Transitioner::close(WorkunitId id, Closing why) {
   }
 }
 
+void Transitioner::reject(ResultId id, const std::string& why) {
+  LiveUnit& live = *state_.feeder.find_by_result(id);
+  verdicts_.reject_by_hand(live, *live.find(id), why);
+  look_at(live.unit.id);
+}
+
+void Transitioner::ask_for_check(WorkunitId id) {
+  begin_check(*state_.feeder.find(id));
+  look_at(id);
+}
+
+std::uint32_t Transitioner::reissue(WorkunitId id, const std::string& why) {
+  LiveUnit& live = *state_.feeder.find(id);
+  std::uint32_t given_up = 0;
+  for (Result& result : live.results) {
+    if (result.server_state != ServerState::over) {
+      take_back(result, ResultOutcome::didnt_need, why);
+      ++given_up;
+    } else if (result.outcome == ResultOutcome::client_error) {
+      mark_forgiven(result, why);
+      state_.feeder.save(result);
+    }
+  }
+  allow_more(live.unit, given_up);
+  state_.feeder.save(live);
+  look_at(id);
+  return given_up;
+}
+
+void Transitioner::replicate(WorkunitId id, std::uint32_t more) {
+  LiveUnit& live = *state_.feeder.find(id);
+  want_more(live.unit, more);
+  state_.feeder.save(live);
+  look_at(id);
+}
+
 void Transitioner::cancel(LiveUnit& live) {
   set_state(live.unit, WorkunitState::cancelled);
   Consequences::forget_recheck(state_.run(live.unit.run), live.unit);

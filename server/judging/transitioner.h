@@ -41,6 +41,17 @@ class Transitioner {
   // The model goes on without this unit, which is open or validated.
   void close(WorkunitId unit, Closing why);
 
+  // What the operator orders, where nothing speaks against it
+  // (server/units/decision_by_hand). why: for people.
+  void reject(ResultId result, const std::string& why);
+  // Has a house worker compute the unit: its claim decides.
+  void ask_for_check(WorkunitId unit);
+  // Gives up what is out and forgets failures, so that it is sent anew.
+  // Returns how many results were given up.
+  std::uint32_t reissue(WorkunitId unit, const std::string& why);
+  // Has so many results made beyond what the quorum needs.
+  void replicate(WorkunitId unit, std::uint32_t more);
+
   // Does what is due. Call at the end of every job, before its commit.
   void settle();
 

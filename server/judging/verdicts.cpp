@@ -166,6 +166,28 @@ void Verdicts::reject_false(LiveUnit& live, Result& result,
                                      live.unit.unit_index, reason));
 }
 
+void Verdicts::take_back_verdict(LiveUnit& live) {
+  Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
+  if (live.unit.check == UnitCheck::sound) {
+    set_check(live.unit, UnitCheck::none);
+  }
+  reopen(live.unit);
+  state_.feeder.save(live);
+  for (Result& result : live.results) {
+    if (result.validate_state != ValidateState::valid) continue;
+    consequences_.take_credit(result);
+    set_verdict(result, ValidateState::init);
+    state_.feeder.save(result);
+  }
+}
+
+void Verdicts::reject_by_hand(LiveUnit& live, Result& result,
+                              const std::string& reason) {
+  if (live.unit.state == WorkunitState::validated) take_back_verdict(live);
+  mark_refused(result);
+  reject(live, result, reason);
+}
+
 void Verdicts::reject(LiveUnit& live, Result& result,
                       const std::string& reason) {
   state_.activity.count_rejected();

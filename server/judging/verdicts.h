@@ -26,8 +26,15 @@ class Verdicts {
   void reject(LiveUnit& live, Result& result, const std::string& reason);
   // The same, with the consequences of a false result for its host.
   void reject_false(LiveUnit& live, Result& result, const std::string& reason);
+  // The operator rejects a reported result of an open or validated unit. A
+  // verdict that it was part of is taken back: the others wait for a new one,
+  // and have no credit until then. Its host bears no consequences beyond an
+  // invalid result: what it did is for the operator to say (host ban).
+  void reject_by_hand(LiveUnit& live, Result& result,
+                      const std::string& reason);
 
  private:
+  void take_back_verdict(LiveUnit& live);
   void grant(const LiveUnit& live, Result& result);
   void credit_trust(LiveUnit& live, const QuorumDecision& decision);
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "server/making/evaluations.h"
@@ -16,8 +17,10 @@
 #include "server/orders/ledger_rows.h"
 #include "server/orders/lists.h"
 #include "server/orders/move_run.h"
+#include "server/orders/order_book.h"
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
+#include "server/orders/result_orders.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -176,6 +179,12 @@ json exportable(Project& project, const json& arguments) {
           {"ledger_head", head.hash.hex()}};
 }
 
+// For orders that need the project's memory alone.
+template <auto kOrder>
+json on_memory(Project& project, const json& arguments) {
+  return kOrder(project.state(), project.daemons(), arguments);
+}
+
 using Command = std::function<json(Project&, const json&)>;
 
 const std::map<std::string, Command>& commands() {
@@ -210,8 +219,15 @@ const std::map<std::string, Command>& commands() {
       {"workunits", list_workunits},
       {"results", list_results},
       {"snapshots", list_snapshots},
+      {"result-accept", on_memory<accept_result>},
+      {"result-reject", on_memory<reject_result>},
+      {"result-revoke", on_memory<revoke_result>},
+      {"workunit-cancel", on_memory<cancel_workunit>},
+      {"workunit-reissue", on_memory<reissue_workunit>},
+      {"workunit-replicate", on_memory<replicate_workunit>},
       {"validate", validate},
       {"assimilate", assimilate},
+      {"log", list_orders},
       {"ledger", list_ledger},
       {"host-find", find_host},
       {"exportable", exportable},
@@ -225,20 +241,32 @@ const std::map<std::string, Command>& commands() {
   return kTable;
 }
 
+// By no socket but a local one do orders come.
+Person who_asks(const Request& request) {
+  if (request.local_user) return person_of(*request.local_user);
+  throw Error(ErrorKind::denied,
+              "admin: orders are taken from users of this machine alone");
+}
+
 }  // namespace
 
-json AdminService::call(const std::string& name, const json& arguments) {
+json AdminService::call(const std::string& name, const json& arguments,
+                        const Person& who) {
   auto command = commands().find(name);
   if (command == commands().end()) {
     throw Error(ErrorKind::usage, "admin: unknown command " + name);
   }
   json reply;
   project_.writer().run([&] {
+    const std::int64_t before = last_event(project_.state());
     try {
       reply = command->second(project_, arguments);
     } catch (const json::exception& error) {
       throw Error(ErrorKind::usage,
                   fmt::format("admin {}: {}", name, error.what()));
+    }
+    if (!only_asks(name, arguments)) {
+      note_order(project_.state(), who, name, arguments, reply, before);
     }
     // By hand means by hand: only what was asked for happens.
     if (name != "validate" && name != "assimilate") {
@@ -259,9 +287,12 @@ void AdminService::add_routes(Router& router) {
         if (!arguments.is_object()) {
           throw Error(ErrorKind::usage, "admin: expected a JSON object");
         }
-        responder.send(json_response(
-            200, call(std::string(request.path_value("command")), arguments)
-                     .dump()));
+        const std::string command(request.path_value("command"));
+        const Person who = who_asks(request);
+        expect_may_order(who, ::geteuid(), project_.state().settings,
+                         only_asks(command, arguments));
+        responder.send(
+            json_response(200, call(command, arguments, who).dump()));
       },
       kMaxArguments);
 }

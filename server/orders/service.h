@@ -13,6 +13,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "server/http/router.h"
+#include "server/orders/operators.h"
 #include "server/project/project.h"
 
 namespace quorate {
@@ -22,11 +23,14 @@ class AdminService {
   explicit AdminService(Project& project) : project_(project) {}
 
   // Any thread. arguments: an object. Throws usage for an unknown command or
-  // argument, else what the command throws.
+  // argument, else what the command throws. A command that changes something is
+  // noted in the order log, as who's. Whether they may is not asked here.
   nlohmann::json call(const std::string& command,
-                      const nlohmann::json& arguments);
+                      const nlohmann::json& arguments,
+                      const Person& who = this_person());
 
-  // POST /admin/COMMAND with the arguments as body.
+  // POST /admin/COMMAND with the arguments as body. Throws denied for a Unix
+  // user who may not.
   void add_routes(Router& router);
 
  private:

@@ -25,6 +25,13 @@ void expect_fits(const LedgerReport& report) {
   if (!report.ok()) throw Error(ErrorKind::corrupt, report.first_difference);
 }
 
+// What the ledger says of it.
+std::string reason_of_revoking(const Result& merged) {
+  return merged.reason.starts_with(kRevokedByOperator)
+             ? merged.reason
+             : "its results were false";
+}
+
 }  // namespace
 
 Reviser::Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
@@ -175,12 +182,20 @@ Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
   Revision order;
   order.run = training.run.key;
   order.entries = training.next_seq;
-  HostId host = 0;  // one at a time: an entry of the ledger is about one
+  // One host and reason at a time: an entry of the ledger has one of each.
+  HostId host = 0;
   for (WorkunitId id : training.to_revoke) {
     Workunit unit = state_.store.workunit(id).value();
     Result merged = state_.store.result(unit.canonical_result).value();
-    if (host == 0) host = merged.host;
-    if (merged.host != host || order.results.size() == kMaxRevoked) continue;
+    const std::string reason = reason_of_revoking(merged);
+    if (host == 0) {
+      host = merged.host;
+      order.reason = reason;
+    }
+    if (merged.host != host || reason != order.reason ||
+        order.results.size() == kMaxRevoked) {
+      continue;
+    }
     order.results.insert(merged.id);
     order.units.insert(id);
   }
@@ -205,7 +220,7 @@ void Reviser::store_revision(const Revision& order, ModelState rebuilt) {
   Revoked entry;
   entry.results.assign(order.results.begin(), order.results.end());
   entry.host = order.host;
-  entry.reason = "its results were false";
+  entry.reason = order.reason;
   assimilator_.revoke(training, std::move(entry), std::move(rebuilt));
   for (WorkunitId id : order.units) {
     consequences_.revoked(state_.store.workunit(id).value());

@@ -57,6 +57,7 @@ class Reviser {
     PublicKey host;
     std::set<ResultId> results;
     std::set<WorkunitId> units;
+    std::string reason;         // of all of them
     std::uint64_t entries = 0;  // of the ledger when it began
   };
 

@@ -78,6 +78,19 @@ void print_address(const ServedProject& served, bool as_json) {
   std::fflush(stdout);
 }
 
+// Other users reach the admin socket through folders whose content they cannot
+// list; what else lies there stays its owner's.
+bool lets_others_in(const ProjectFolder& folder,
+                    const ServerSettings& settings) {
+  if (settings.operators.empty() && settings.guests.empty()) return false;
+  for (const fs::path& path :
+       {folder.root, folder.admin_socket().parent_path()}) {
+    fs::permissions(path, fs::perms::owner_all | fs::perms::group_exec |
+                              fs::perms::others_exec);
+  }
+  return true;
+}
+
 }  // namespace
 
 void serve(const fs::path& root, const ServeOptions& options) {
@@ -112,7 +125,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
   HttpServer http(front);
   std::uint16_t port =
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
-  http.listen_unix(project.folder().admin_socket(), std::move(admin_routes));
+  http.listen_unix(project.folder().admin_socket(), std::move(admin_routes),
+                   lets_others_in(project.folder(), options.settings));
   if (boinc_door) boinc_door->start();
   project.start();
   http.start();

@@ -157,6 +157,46 @@ Entry price(std::string name, double ServerSettings::*member,
           fmt::format("a number from 0 to {}", kMost)};
 }
 
+constexpr std::size_t kMostUsers = 64;
+
+bool is_user_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMostNameBytes &&
+         std::none_of(name.begin(), name.end(), [](char c) {
+           return static_cast<unsigned char>(c) <= 0x20 || c == ':';
+         });
+}
+
+// False unless it is a list of names.
+bool read_users(const toml::node& node, std::vector<std::string>& users) {
+  const toml::array* list = node.as_array();
+  if (list == nullptr || list->size() > kMostUsers) return false;
+  users.clear();
+  for (const toml::node& one : *list) {
+    const auto name = one.value_exact<std::string>();
+    if (!name || !is_user_name(*name)) return false;
+    users.push_back(*name);
+  }
+  return true;
+}
+
+Entry users(std::string name, std::vector<std::string> ServerSettings::*member,
+            std::string comment) {
+  return {std::move(name), std::move(comment),
+          [member](const ServerSettings& s) {
+            std::string list;
+            for (const std::string& user : s.*member) {
+              list += (list.empty() ? "" : ", ") + quoted(user);
+            }
+            return "[" + list + "]";
+          },
+          [member](ServerSettings& s, const toml::node& node) {
+            return read_users(node, s.*member);
+          },
+          fmt::format("a list of at most {} Unix users, for example "
+                      "[\"anna\", \"ben\"]",
+                      kMostUsers)};
+}
+
 using S = ServerSettings;
 
 std::vector<Entry> entries_of_serving() {
@@ -172,6 +212,12 @@ std::vector<Entry> entries_of_serving() {
             return url.empty() || is_public_url(url);
           },
           kPublicUrl),
+      users("operators", &S::operators,
+            "Unix users of this machine who may give orders, beside this "
+            "project's owner and root."),
+      users("guests", &S::guests,
+            "Unix users who may ask (status, hosts, results ...), but change "
+            "nothing."),
       text("listen", &S::listen, "Address and port to listen on."),
       flag("plain_http", &S::plain_http,
            "Serve without TLS, even beyond loopback: use it only behind a "

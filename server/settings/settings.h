@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -25,6 +26,11 @@ struct ServerSettings {
   std::string name = "Quorate project";
   // Where volunteers reach the server; shown by `init` and on the page.
   std::string url;
+
+  // Unix users beside the owner and root: those who may give orders, and those
+  // who may only ask. See server/orders/operators.
+  std::vector<std::string> operators;
+  std::vector<std::string> guests;
 
   // Address and port of the native door and the page.
   std::string listen = "127.0.0.1:8470";

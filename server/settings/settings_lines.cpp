@@ -37,6 +37,31 @@ bool take_quoted(std::string_view& line) {
   return false;
 }
 
+bool is_quote(std::string_view line) {
+  return line.starts_with('"') || line.starts_with('\'');
+}
+
+// Takes a list of texts in quotes, on this line, off its front.
+bool take_list(std::string_view& line) {
+  line.remove_prefix(1);
+  take(line, kBlank);
+  while (is_quote(line)) {
+    if (!take_quoted(line)) return false;
+    take(line, kBlank);
+    if (!line.starts_with(',')) break;
+    line.remove_prefix(1);
+    take(line, kBlank);
+  }
+  if (!line.starts_with(']')) return false;
+  line.remove_prefix(1);
+  return true;
+}
+
+bool take_value(std::string_view& line) {
+  if (is_quote(line)) return take_quoted(line);
+  return line.starts_with('[') ? take_list(line) : take(line, kNumber) > 0;
+}
+
 bool is_rest(std::string_view line) {
   take(line, kBlank);
   return line.empty() || line.front() == '#';
@@ -50,10 +75,7 @@ bool is_plain(std::string_view line) {
   if (!line.starts_with('=')) return false;
   line.remove_prefix(1);
   take(line, kBlank);
-  if (line.empty()) return false;
-  bool is_quoted = line.front() == '"' || line.front() == '\'';
-  bool has_value = is_quoted ? take_quoted(line) : take(line, kNumber) > 0;
-  return has_value && is_rest(line);
+  return take_value(line) && is_rest(line);
 }
 
 }  // namespace
@@ -66,7 +88,8 @@ void expect_plain_lines(std::string_view text, const std::string& place) {
     if (is_plain(line)) continue;
     throw Error(ErrorKind::usage,
                 fmt::format("settings {}, line {}: expected NAME = VALUE, text "
-                            "in quotes, or a # comment",
+                            "in quotes, several in [ ] on one line, or a # "
+                            "comment",
                             place, number));
   }
 }

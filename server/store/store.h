@@ -34,6 +34,7 @@
 #include "base/file.h"
 #include "workunits/boinc_rows.h"
 #include "workunits/ledger/ledger.h"
+#include "workunits/ledger/order_log.h"
 #include "workunits/peer_rows.h"
 #include "workunits/workunit.h"
 
@@ -216,6 +217,16 @@ class Store {
   // (a server that died asks for it again).
   virtual void insert_evaluation(const Evaluation& evaluation) = 0;
   virtual std::vector<Evaluation> evaluations(RunKey run) = 0;  // by version
+
+  // What operators ordered, by seq from 1 on. Throws corrupt for a seq that is
+  // taken. Records are never changed or removed.
+  virtual void append_order(const OrderRecord& record) = 0;
+  virtual std::vector<OrderRecord> orders(std::uint64_t from_seq,
+                                          std::uint64_t limit) = 0;
+  virtual std::optional<OrderRecord> last_order() = 0;
+  // The greatest seq that there ever was: that of the last record, unless
+  // somebody removed it from the file.
+  virtual std::uint64_t orders_made() = 0;
 
   // Events only ever grow; run and host must exist where they are set.
   virtual void insert_events(std::span<const Event> events) = 0;

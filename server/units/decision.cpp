@@ -154,7 +154,9 @@ ClosingStep decide_closing(const Workunit& unit,
         decide_quorum(facts.replicas, quorum_rule(unit, facts));
     if (is_to_be_judged(unit, quorum)) return ClosingStep::judge;
   }
-  if (why == Closing::branch_left) return ClosingStep::cancel;
+  if (why == Closing::branch_left || why == Closing::by_operator) {
+    return ClosingStep::cancel;
+  }
   if (unit.check == UnitCheck::spot) return ClosingStep::go_on;
   const bool may_be_credited =
       !facts.replicas.empty() && has_in_progress(results);

@@ -75,6 +75,7 @@ enum class Closing {
   round_closed,  // without the unit, which may be credited if it has a report
   branch_left,   // the model went on elsewhere, by a revocation or another rule
   run_ended,
+  by_operator,  // who wants nobody to work on it any more
 };
 enum class ClosingStep {
   go_on,   // as it is: a volunteer's check of it is open

@@ -9,7 +9,8 @@ bool may_become(WorkunitState from, WorkunitState to) {
     case WorkunitState::open:
       return to != WorkunitState::open && to != WorkunitState::assimilated;
     case WorkunitState::validated:
-      return to == WorkunitState::assimilated || to == WorkunitState::cancelled;
+      return to == WorkunitState::assimilated ||
+             to == WorkunitState::cancelled || to == WorkunitState::open;
     case WorkunitState::assimilated:
     case WorkunitState::credited:
     case WorkunitState::cancelled:
@@ -30,7 +31,22 @@ void set_check(Workunit& unit, UnitCheck check) {
 }
 
 void set_quorum(Workunit& unit, std::uint32_t users) {
-  unit.min_quorum = unit.target_results = users;
+  const std::uint32_t beyond = unit.target_results - unit.min_quorum;
+  unit.min_quorum = users;
+  unit.target_results = users + beyond;
+}
+
+void want_more(Workunit& unit, std::uint32_t results) {
+  unit.target_results += results;
+}
+
+void allow_more(Workunit& unit, std::uint32_t results) {
+  unit.max_total_results += results;
+}
+
+void reopen(Workunit& unit) {
+  set_state(unit, WorkunitState::open);
+  unit.canonical_result = 0;
 }
 
 void mark_late(Workunit& unit) {
@@ -76,9 +92,9 @@ void set_verdict(Result& result, ValidateState verdict,
   if (!reason.empty()) result.reason = reason;
 }
 
-void mark_false_proof(Result& result) {
+void mark_refused(Result& result) {
   check(result.outcome == ResultOutcome::success,
-        "a proof is judged that was not accepted");
+        "a result is refused that was not accepted");
   result.outcome = ResultOutcome::validate_error;
 }
 

@@ -6,6 +6,7 @@
 //   unit    open -> validated -> assimilated
 //           open -> credited | diverged | failed
 //           open, validated -> cancelled
+//           validated -> open: the operator rejects a result of it
 //   result  unsent -> in_progress -> over
 //           unsent -> over: nobody needs it any more
 #pragma once
@@ -22,8 +23,16 @@ void set_state(Workunit& unit, WorkunitState to);
 
 // What is to be found out about the unit beside its quorum.
 void set_check(Workunit& unit, UnitCheck check);
-// So many users' results are to agree, and so many results are made for that.
+// So many users' results are to agree, and so many results are made for that,
+// with those that the operator wants beyond.
 void set_quorum(Workunit& unit, std::uint32_t users);
+// The operator wants so many results more than the quorum needs.
+void want_more(Workunit& unit, std::uint32_t results);
+// So many results that were given up do not count towards the most that it may
+// have.
+void allow_more(Workunit& unit, std::uint32_t results);
+// A verdict is taken back: no result stands for the unit.
+void reopen(Workunit& unit);
 // Its update is not for the model any more.
 void mark_late(Workunit& unit);
 
@@ -43,8 +52,9 @@ void mark_forgiven(Result& result, const std::string& reason);
 // payload, and `init` again once the proof was checked.
 void set_verdict(Result& result, ValidateState verdict,
                  const std::string& reason = {});
-// A witness's proof turned out to be wrong.
-void mark_false_proof(Result& result);
+// It was accepted, and must not have been: a witness's proof turned out to be
+// wrong, or the operator rejects it.
+void mark_refused(Result& result);
 
 // Reported, screened and not yet judged.
 bool may_count(const Result& result);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "tests/support/samples.h"
 #include "workunits/ledger/ledger.h"
+#include "workunits/ledger/order_log.h"
 #include "workunits/objects/safetensors.h"
 #include "workunits/objects/shard.h"
 #include "workunits/objects/snapshot_delta.h"
@@ -107,6 +108,11 @@ std::vector<Format> formats() {
   all.push_back(ledger_format(overwrites));
   all.push_back(ledger_format(chain(sample_revocation()).at(5)));
   all.push_back(ledger_format(chain(sample_peer()).at(5)));
+  all.push_back({"order", "order.json",
+                 bytes_of(make_order_record(sample_order(), sample_project(),
+                                            sample_key(1))
+                              .line),
+                 [](ByteView bytes) { parse_order(as_text(bytes)); }});
   return all;
 }
 

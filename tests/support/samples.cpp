@@ -229,6 +229,19 @@ std::vector<LedgerEntry> sample_peer() {
   return entries;
 }
 
+OrderEntry sample_order() {
+  OrderEntry entry;
+  entry.seq = 2;
+  entry.previous = filled<Hash>(0xc1);
+  entry.time = 1'764'025'200'123;
+  entry.who = "anna";
+  entry.command = "result-revoke";
+  entry.arguments = "{\"result\":12}";
+  entry.why = "audited: it was false";
+  entry.outcome = "result_rejected: result 12: revoked by the operator";
+  return entry;
+}
+
 ModelOffer sample_offer() {
   ModelOffer offer;
   offer.run = filled<RunId>(0x12);

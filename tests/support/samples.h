@@ -5,6 +5,7 @@
 
 #include "base/crypto.h"
 #include "workunits/ledger/ledger.h"
+#include "workunits/ledger/order_log.h"
 #include "workunits/model_offer.h"
 #include "workunits/models/model_spec.h"
 #include "workunits/receipt.h"
@@ -60,6 +61,7 @@ std::vector<LedgerEntry> sample_revocation();
 std::vector<LedgerEntry> sample_peer();
 // Of the project whose key is sample_key(4), once it is sealed.
 ModelOffer sample_offer();
+OrderEntry sample_order();
 // Chains and signs `entries` anew, whatever they say.
 std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries);
 

@@ -1,5 +1,6 @@
 #include "server/cli/support/client.h"
 
+#include <cerrno>
 #include <optional>
 
 #include <curl/curl.h>
@@ -93,6 +94,17 @@ std::optional<SocketReply> post(const fs::path& socket, const std::string& path,
   return reply;
 }
 
+// Throws denied if another user's project does not let this one in.
+bool is_there(const fs::path& socket) {
+  if (::access(socket.c_str(), W_OK) == 0) return true;
+  if (errno != EACCES) return false;
+  throw Error(ErrorKind::denied,
+              fmt::format("{}: you may not ask this project: its owner can "
+                          "name you in operators or guests in quorate.toml, "
+                          "and start the server again",
+                          socket.string()));
+}
+
 ErrorKind kind_named(const std::string& name) {
   for (ErrorKind kind :
        {ErrorKind::unavailable, ErrorKind::corrupt, ErrorKind::denied,
@@ -108,7 +120,7 @@ AdminClient::~AdminClient() = default;
 
 json AdminClient::call(const std::string& command, const json& arguments) {
   fs::path socket = ProjectFolder{root_}.admin_socket();
-  if (!project_ && fs::exists(socket)) {
+  if (!project_ && is_there(socket)) {
     if (auto reply = post(socket, "/admin/" + command, arguments.dump())) {
       is_served_ = true;
       json body = json::parse(reply->body, nullptr, false);

@@ -130,6 +130,27 @@ std::vector<Evaluation> MemoryStore::evaluations(RunKey run) {
   return found;
 }
 
+void MemoryStore::append_order(const OrderRecord& record) {
+  UndoLog& undo = changing();
+  if (record.seq != orders_.size() + 1) {
+    refuse("order {} does not follow order {}", record.seq, orders_.size());
+  }
+  undo.append(orders_, record);
+}
+
+std::vector<OrderRecord> MemoryStore::orders(std::uint64_t from_seq,
+                                             std::uint64_t limit) {
+  std::vector<OrderRecord> found;
+  for (const OrderRecord& record : orders_) {
+    if (record.seq >= from_seq && found.size() < limit) found.push_back(record);
+  }
+  return found;
+}
+
+std::optional<OrderRecord> MemoryStore::last_order() {
+  return orders_.empty() ? std::nullopt : std::optional(orders_.back());
+}
+
 void MemoryStore::insert_events(std::span<const Event> events) {
   UndoLog& undo = changing();
   for (Event event : events) {

@@ -1,7 +1,7 @@
 // The store of a simulation and of tests: in memory, gone with the process. It
 // answers what the SQLite store answers and refuses what it refuses; both keep
-// one contract. Rows are copied whole: a new member of a row needs nothing
-// here.
+// one contract, and so this header is longer than others. Rows are copied
+// whole: a new member of a row needs nothing here.
 //
 // Look-ups by id take constant time, by key a hash, changes as long as their
 // undo steps. A page of one run passes over the rows of all others: quick with
@@ -114,6 +114,12 @@ class MemoryStore final : public Store {
   void insert_evaluation(const Evaluation& evaluation) override;
   std::vector<Evaluation> evaluations(RunKey run) override;
 
+  void append_order(const OrderRecord& record) override;
+  std::vector<OrderRecord> orders(std::uint64_t from_seq,
+                                  std::uint64_t limit) override;
+  std::optional<OrderRecord> last_order() override;
+  std::uint64_t orders_made() override { return orders_.size(); }
+
   // The oldest go first when there are more than options_.events.
   void insert_events(std::span<const Event> events) override;
   std::vector<Event> events(const Page& page) override;
@@ -184,6 +190,7 @@ class MemoryStore final : public Store {
   Rows<Result> results_;
   std::unordered_map<Hash, Bytes> sealed_;  // by the unit's object
   std::vector<bool> in_ledger_;             // by result
+  std::vector<OrderRecord> orders_;
   std::deque<Event> events_;
   std::int64_t next_event_ = 1;
 

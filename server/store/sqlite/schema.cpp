@@ -424,12 +424,24 @@ ALTER TABLE runs ADD COLUMN assimilators INTEGER NOT NULL DEFAULT 1;
 ALTER TABLE runs ADD COLUMN consistency INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// What operators ordered. AUTOINCREMENT, so that SQLite remembers the greatest
+// seq: the removal of the last row shows, too.
+constexpr const char* kOrders = R"sql(
+CREATE TABLE orders (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  line TEXT NOT NULL,
+  hash BLOB NOT NULL,
+  signature BLOB NOT NULL
+) STRICT;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
     kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
     kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers,       kShares,     kAssimilators};
+    kShardProgress, kCodecs,     kPeers,       kShares,     kAssimilators,
+    kOrders};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -405,6 +405,26 @@ std::vector<Evaluation> SqliteStore::evaluations(RunKey run) {
   return select<Evaluation>(reading(), "WHERE run = ? ORDER BY version", run);
 }
 
+void SqliteStore::append_order(const OrderRecord& record) {
+  insert(changing(), record);
+}
+
+std::vector<OrderRecord> SqliteStore::orders(std::uint64_t from_seq,
+                                             std::uint64_t limit) {
+  return select<OrderRecord>(reading(), "WHERE seq >= ? ORDER BY seq LIMIT ?",
+                             limit_of(from_seq), limit_of(limit));
+}
+
+std::optional<OrderRecord> SqliteStore::last_order() {
+  return select_one<OrderRecord>(reading(), "ORDER BY seq DESC LIMIT 1");
+}
+
+std::uint64_t SqliteStore::orders_made() {
+  return static_cast<std::uint64_t>(
+      reading().integer("SELECT coalesce(max(seq), 0) FROM sqlite_sequence "
+                        "WHERE name = 'orders'"));
+}
+
 void SqliteStore::insert_events(std::span<const Event> events) {
   insert_all(changing(), events);
 }

@@ -112,6 +112,13 @@ class SqliteStore final : public Store {
   void insert_evaluation(const Evaluation& evaluation) override;
   std::vector<Evaluation> evaluations(RunKey run) override;
 
+  void append_order(const OrderRecord& record) override;
+  std::vector<OrderRecord> orders(std::uint64_t from_seq,
+                                  std::uint64_t limit) override;
+  std::optional<OrderRecord> last_order() override;
+  // SQLite keeps it apart from the rows.
+  std::uint64_t orders_made() override;
+
   // A page goes down the primary key.
   void insert_events(std::span<const Event> events) override;
   std::vector<Event> events(const Page& page) override;

@@ -397,6 +397,20 @@ struct Table<Evaluation> {
   }
 };
 
+// Key: seq. `line` is the entry's text, over which hash and signature were
+// made.
+template <>
+struct Table<OrderRecord> {
+  static constexpr std::string_view kName = "orders";
+  template <class Row, class Column>
+  static void columns(Row& row, Column&& column) {
+    column("seq", row.seq);
+    column("line", row.line);
+    column("hash", row.hash);
+    column("signature", row.signature);
+  }
+};
+
 // For people; nothing is decided by what stands here.
 // run and host are NULL where the event has none.
 template <>

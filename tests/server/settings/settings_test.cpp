@@ -1,5 +1,8 @@
 #include "server/settings/settings.h"
 
+#include <string>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -49,6 +52,8 @@ TEST_CASE("what the template writes is read back") {
   settings.name = "say \"hi\" \\ once\ttwice\nthrice";
   settings.url = "https://example.org:8470";
   settings.listen = "[::]:1";
+  settings.operators = {"anna", "ben"};
+  settings.guests = {"eve"};
   settings.plain_http = true;
   settings.tls_certificate = "/a/b.pem";
   settings.tls_key = "/a/k.pem";
@@ -70,6 +75,8 @@ TEST_CASE("what the template writes is read back") {
   std::string text = settings_template(settings);
   ServerSettings back = load(text);
   CHECK(back.name == settings.name);
+  CHECK(back.operators == settings.operators);
+  CHECK(back.guests == settings.guests);
   CHECK(back.max_connections_per_address == 5);
   CHECK(back.new_accounts_per_minute == 6);
   CHECK(back.new_hosts_per_minute == 7);
@@ -80,6 +87,18 @@ TEST_CASE("what the template writes is read back") {
   // Every setting is in the template.
   CHECK(settings_template(back) == text);
   CHECK(settings_template(ServerSettings{}) != text);
+}
+
+TEST_CASE("users are a list of names on one line") {
+  CHECK(load("operators = [ 'anna', \"ben\", ] # two\n").operators ==
+        std::vector<std::string>{"anna", "ben"});
+  CHECK(load("guests = []\n").guests.empty());
+  for (const char* bad :
+       {"[\"a\" \"b\"]", "[\"a\"", "[1]", "[\"\"]", "[\"a b\"]", "\"a\"",
+        "[[\"a\"]]", "[,]", "[\n\"a\"]", "5"}) {
+    CAPTURE(bad);
+    check_says(refusal(std::string("operators = ") + bad + "\n"), "line 1");
+  }
 }
 
 TEST_CASE("an unknown setting is refused with its line and what is known") {

@@ -107,4 +107,31 @@ void refuses_ledgers_that_contradict_themselves(Store& store) {
   CHECK(store.ledger(other, 0, 10).empty());
 }
 
+void keeps_orders(Store& store) {
+  CHECK(store.orders(1, 10).empty());
+  CHECK(store.orders_made() == 0);
+  CHECK_FALSE(store.last_order());
+  auto order = [](std::uint64_t seq) {
+    const auto byte = static_cast<std::uint8_t>(seq);
+    return OrderRecord{seq, "line " + std::to_string(seq), filled<Hash>(byte),
+                       filled<Signature>(byte)};
+  };
+  change(store, [&] {
+    for (std::uint64_t seq : {1, 2, 3}) store.append_order(order(seq));
+  });
+  CHECK(store.orders_made() == 3);
+  CHECK(store.last_order().value().line == "line 3");
+  const std::vector<OrderRecord> found = store.orders(2, 1);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].seq == 2);
+  CHECK(found[0].line == "line 2");
+  CHECK(found[0].hash == order(2).hash);
+  CHECK(found[0].signature == order(2).signature);
+  CHECK(store.orders(2, 10).size() == 2);
+  store.begin();
+  CHECK_THROWS_AS(store.append_order(order(3)), Error);
+  store.rollback();
+  CHECK(store.orders_made() == 3);
+}
+
 }  // namespace quorate::test

@@ -21,6 +21,7 @@ namespace quorate {
 namespace {
 
 // The schema's last steps undone: what a store of before them has.
+constexpr const char* kWithoutOrders = "DROP TABLE orders";
 constexpr const char* kWithoutAssimilators =
     "ALTER TABLE runs DROP COLUMN assimilators; "
     "ALTER TABLE runs DROP COLUMN consistency";
@@ -46,6 +47,18 @@ constexpr const char* kWithoutRecentCredit =
     "ALTER TABLE users DROP COLUMN recent_credit_at; "
     "ALTER TABLE hosts DROP COLUMN recent_credit; "
     "ALTER TABLE hosts DROP COLUMN recent_credit_at";
+// The newest first.
+constexpr std::array kUndone = {
+    kWithoutOrders, kWithoutAssimilators,  kWithoutShares,      kWithoutPeers,
+    kWithoutCodecs, kWithoutShardProgress, kWithoutRecentCredit};
+constexpr std::size_t kNewest = 16;
+
+void go_back_to(SqliteConnection& store, std::size_t version) {
+  for (std::size_t k = 0; k < kNewest - version; ++k) {
+    store.execute(kUndone.at(k));
+  }
+  store.execute(fmt::format("PRAGMA user_version = {}", version));
+}
 
 // The error that `call` throws; usage if it throws none.
 template <class F>
@@ -170,13 +183,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 15);
-  before[kVersionOffset + 2] = 1;  // version 270
+  REQUIRE(before.at(kVersionOffset + 3) == kNewest);
+  before[kVersionOffset + 2] = 1;  // version 272
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("270") != std::string::npos);
+  CHECK(std::string(error.what()).find("272") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -219,12 +232,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
-    first.execute(kWithoutAssimilators);
-    first.execute(kWithoutShares);
-    first.execute(kWithoutPeers);
-    first.execute(kWithoutCodecs);
-    first.execute(kWithoutShardProgress);
-    first.execute(kWithoutRecentCredit);
+    go_back_to(first, 9);
     first.execute(
         "DROP TRIGGER totals_of_revoked_workunit; "
         "DROP TRIGGER shares_of_withdrawn_result; "
@@ -266,13 +274,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
-    older.execute(kWithoutAssimilators);
-    older.execute(kWithoutShares);
-    older.execute(kWithoutPeers);
-    older.execute(kWithoutCodecs);
-    older.execute(kWithoutShardProgress);
-    older.execute(kWithoutRecentCredit);
-    older.execute("PRAGMA user_version = 9");
+    go_back_to(older, 9);
   }
   auto store = open_sqlite_store(path);
   user.recent = {};
@@ -294,11 +296,7 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   }
   {
     SqliteConnection older(path);
-    older.execute(kWithoutAssimilators);
-    older.execute(kWithoutShares);
-    older.execute(kWithoutPeers);
-    older.execute(kWithoutCodecs);
-    older.execute("PRAGMA user_version = 11");
+    go_back_to(older, 11);
   }
   run.codec = Codec::fp32;
   run.share = 1;
@@ -332,15 +330,10 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
-    older.execute(kWithoutAssimilators);
-    older.execute(kWithoutShares);
-    older.execute(kWithoutPeers);
-    older.execute(kWithoutCodecs);
-    older.execute(kWithoutShardProgress);
+    go_back_to(older, 10);
     older.execute(fmt::format(
         "UPDATE runs SET cursor_shard_position = 3, cursor_step = 40 "
-        "WHERE id <> {}; "
-        "PRAGMA user_version = 10",
+        "WHERE id <> {}",
         fresh));
   }
   auto store = open_sqlite_store(path);

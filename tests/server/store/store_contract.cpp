@@ -454,6 +454,7 @@ constexpr std::array kCases{
     ContractCase{"refuses ledgers that contradict themselves",
                  refuses_ledgers_that_contradict_themselves},
     ContractCase{"keeps evaluations", keeps_evaluations},
+    ContractCase{"keeps orders", keeps_orders},
     ContractCase{"keeps events", keeps_events},
     ContractCase{"counts totals", counts_totals},
     ContractCase{"forgets what is rolled back", forgets_what_is_rolled_back},

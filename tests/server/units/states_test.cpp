@@ -13,7 +13,7 @@ TEST_CASE("which state of a unit may follow which") {
       {S::open, S::validated},      {S::open, S::credited},
       {S::open, S::diverged},       {S::open, S::failed},
       {S::open, S::cancelled},      {S::validated, S::assimilated},
-      {S::validated, S::cancelled},
+      {S::validated, S::cancelled}, {S::validated, S::open},
   };
   const auto all = {S::open,      S::validated, S::assimilated, S::credited,
                     S::cancelled, S::diverged,  S::failed};

@@ -1,0 +1,163 @@
+// log: what operators ordered, and whether all of it is still there.
+#include <charconv>
+#include <functional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "server/cli/commands.h"
+#include "server/cli/support/client.h"
+#include "server/cli/support/table.h"
+#include "workunits/ledger/order_log.h"
+
+namespace quorate {
+namespace {
+
+using nlohmann::json;
+
+struct LogOptions {
+  std::string since;
+  std::string who;
+  std::uint64_t limit = 100;
+  bool verify = false;
+};
+
+OrderRecord record_in(const json& row) {
+  OrderRecord record;
+  record.seq = row.at("seq");
+  record.line = row.at("line");
+  record.hash = parse_hex<Hash>(row.at("hash").get<std::string>(), "hash");
+  record.signature =
+      parse_hex<Signature>(row.at("signature").get<std::string>(), "signature");
+  return record;
+}
+
+// Shows all records in order; returns the answer with the last of them.
+json each_order(
+    AdminClient& client,
+    const std::function<void(const json& answer, const OrderRecord&)>& see) {
+  std::uint64_t from = 1;
+  for (;;) {
+    json answer = client.call("log", {{"from", from}});
+    for (const json& row : answer["rows"]) {
+      const OrderRecord record = record_in(row);
+      see(answer, record);
+      from = record.seq + 1;
+    }
+    if (answer["rows"].empty()) return answer;
+  }
+}
+
+// "90m", "12h", "7d": so long before now.
+Millis since_of(const std::string& text) {
+  if (text.empty()) return 0;
+  std::int64_t count = 0;
+  const char* end = text.data() + text.size() - 1;
+  const auto [rest, error] = std::from_chars(text.data(), end, count);
+  const std::string units = "mhd";
+  const std::size_t unit = units.find(text.back());
+  constexpr std::int64_t kMinute = 60'000;
+  constexpr std::int64_t kLengths[] = {kMinute, 60 * kMinute, 1440 * kMinute};
+  constexpr std::int64_t kMost = 1'000'000;
+  if (error != std::errc() || rest != end || unit == units.npos || count < 0 ||
+      count > kMost) {
+    throw Error(ErrorKind::usage,
+                fmt::format("log: --since {}: expected a number of minutes, "
+                            "hours or days, for example 90m, 12h or 7d",
+                            text));
+  }
+  return SystemClock().unix_ms() - count * kLengths[unit];
+}
+
+json row_of_order(const OrderRecord& record, const OrderEntry& entry) {
+  json arguments = json::parse(entry.arguments, nullptr, false);
+  if (arguments.is_discarded()) arguments = entry.arguments;  // was too long
+  return {{"seq", entry.seq},         {"time", entry.time},
+          {"who", entry.who},         {"command", entry.command},
+          {"arguments", arguments},   {"why", entry.why},
+          {"outcome", entry.outcome}, {"hash", record.hash.hex()}};
+}
+
+void show_log(const GlobalOptions& global, const LogOptions& options) {
+  AdminClient client(global.folder);
+  const Millis since = since_of(options.since);
+  std::vector<json> rows;
+  each_order(client, [&](const json&, const OrderRecord& record) {
+    const OrderEntry entry = parse_order(record.line);
+    if (entry.time < since) return;
+    if (!options.who.empty() && entry.who != options.who) return;
+    rows.push_back(row_of_order(record, entry));
+    if (rows.size() > options.limit) rows.erase(rows.begin());
+  });
+  if (global.json) {
+    fmt::print("{}\n", json(rows).dump());
+    return;
+  }
+  fmt::print("{}", table(rows, {{"ID", "seq"},
+                                {"TIME", "time"},
+                                {"WHO", "who"},
+                                {"COMMAND", "command"},
+                                {"ARGUMENTS", "arguments"},
+                                {"WHY", "why"},
+                                {"OUTCOME", "outcome"}}));
+}
+
+void verify_log(const GlobalOptions& global) {
+  AdminClient client(global.folder);
+  std::optional<OrderChain> chain;
+  auto begin = [&](const json& answer) {
+    if (chain) return;
+    chain.emplace(parse_hex<ProjectId>(answer.at("project").get<std::string>(),
+                                       "project"),
+                  parse_hex<PublicKey>(answer.at("key").get<std::string>(),
+                                       "project key"));
+  };
+  const json last =
+      each_order(client, [&](const json& answer, const OrderRecord& record) {
+        begin(answer);
+        chain->next(record);
+      });
+  begin(last);
+  chain->expect_all(last.at("made").get<std::uint64_t>());
+  if (global.json) {
+    fmt::print("{}\n", json{{"ok", true},
+                            {"orders", chain->count()},
+                            {"last", chain->head().hex()}}
+                           .dump());
+    return;
+  }
+  fmt::print("ok: {} orders, the last is {}\n", chain->count(),
+             chain->head().hex());
+}
+
+}  // namespace
+
+void add_log(CLI::App& app, GlobalOptions& global) {
+  auto options = std::make_shared<LogOptions>();
+  CLI::App* command = app.add_subcommand(
+      "log", "Show what operators ordered: who, when, what, why");
+  command->add_option("--since", options->since,
+                      "Only those of the last 90m, 12h or 7d");
+  command->add_option("--who", options->who, "Only those of this Unix user");
+  command
+      ->add_option("--limit", options->limit, "Show at most the last so many")
+      ->capture_default_str();
+  command->add_flag("--verify", options->verify,
+                    "Check instead that none was changed or removed");
+  command->add_flag("--json", global.json, "Machine-readable output");
+  command->footer(
+      "Example:\n  quorate -C my-project log --since 7d --who anna\n"
+      "  quorate -C my-project log --verify\n");
+  command->callback([options, &global] {
+    if (options->verify) {
+      verify_log(global);
+    } else {
+      show_log(global, *options);
+    }
+  });
+}
+
+}  // namespace quorate
