@@ -205,7 +205,7 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
   }
   training.model.apply(entry, *training.rule, base.all(), std::move(update));
   append(training, std::move(entry));
-  set_state(live.unit, WorkunitState::assimilated);
+  set_state(live.unit, WorkunitState::assimilated, state_.clock.unix_ms());
   state_.feeder.save(live);
 }
 

@@ -30,6 +30,10 @@ constexpr const char* kWithoutShares =
     "ALTER TABLE runs DROP COLUMN used_seconds_at_work; "
     "ALTER TABLE runs DROP COLUMN used_host_seconds; "
     "ALTER TABLE runs DROP COLUMN used_cost";
+constexpr const char* kWithoutUnitTimes =
+    "ALTER TABLE workunits DROP COLUMN judged; "
+    "ALTER TABLE workunits DROP COLUMN closed; "
+    "ALTER TABLE workunits DROP COLUMN checked";
 constexpr const char* kWithoutPeers =
     "DROP TABLE peers; DROP TABLE allowed_peers; DROP INDEX ledger_peers";
 constexpr const char* kWithoutCodecs = "ALTER TABLE runs DROP COLUMN codec";
@@ -167,13 +171,13 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   fs::path path = folder / "store.sqlite";
   open_sqlite_store(path);
   Bytes before = read_file(path);
-  REQUIRE(before.at(kVersionOffset + 3) == 14);
-  before[kVersionOffset + 2] = 1;  // version 270
+  REQUIRE(before.at(kVersionOffset + 3) == 15);
+  before[kVersionOffset + 2] = 1;  // version 271
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("270") != std::string::npos);
+  CHECK(std::string(error.what()).find("271") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -216,6 +220,7 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   // As the first version of the schema left it.
   {
     SqliteConnection first(path);
+    first.execute(kWithoutUnitTimes);
     first.execute(kWithoutShares);
     first.execute(kWithoutPeers);
     first.execute(kWithoutCodecs);
@@ -262,6 +267,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutUnitTimes);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
@@ -289,6 +295,7 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutUnitTimes);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
@@ -301,6 +308,26 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   auto store = open_sqlite_store(path);
   CHECK(test::same(store->runs().at(0), run));
   CHECK(store->cursor(run.key).used.host_seconds == 0);
+}
+
+TEST_CASE("nobody knows when the units of an older store were judged") {
+  test::TemporaryFolder folder;
+  const fs::path path = folder / "store.sqlite";
+  Workunit unit;
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    unit = test::add_workunit(*store, 1, test::add_run(*store, 1),
+                              WorkunitState::assimilated);
+    store->commit();
+  }
+  {
+    SqliteConnection older(path);
+    older.execute(kWithoutUnitTimes);
+    older.execute("PRAGMA user_version = 14");
+  }
+  unit.judged = unit.closed = unit.checked = 0;
+  CHECK(test::same(open_sqlite_store(path)->workunit(unit.id).value(), unit));
 }
 
 TEST_CASE("a store of one shard after the other goes on in the middle of one") {
@@ -324,6 +351,7 @@ TEST_CASE("a store of one shard after the other goes on in the middle of one") {
   }
   {
     SqliteConnection older(path);
+    older.execute(kWithoutUnitTimes);
     older.execute(kWithoutShares);
     older.execute(kWithoutPeers);
     older.execute(kWithoutCodecs);
