@@ -30,6 +30,7 @@ void add_dataset(CLI::App& app, GlobalOptions& options);
 void add_train(CLI::App& app, GlobalOptions& options);
 void add_serve(CLI::App& app, GlobalOptions& options);
 void add_show(CLI::App& app, GlobalOptions& options);
+void add_lists(CLI::App& app, GlobalOptions& global);  // called by add_show()
 void add_storage(CLI::App& app, GlobalOptions& options);
 void add_by_hand(CLI::App& app, GlobalOptions& options);
 void add_audit(CLI::App& app, GlobalOptions& options);
