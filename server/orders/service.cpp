@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "server/making/evaluations.h"
+#include "server/orders/by_hand.h"
 #include "server/orders/change_run.h"
 #include "server/orders/create_run.h"
 #include "server/orders/host_orders.h"
@@ -18,6 +19,7 @@
 #include "server/orders/move_run.h"
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
+#include "server/orders/unit_view.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -75,64 +77,6 @@ json list_runs(Project& project, const json&) {
   json rows = json::array();
   for (const auto& [key, training] : project.state().runs) {
     rows.push_back(status::run(project.state(), training));
-  }
-  return rows;
-}
-
-// A workunit that is over needs no look, one that never was is a mistake.
-void expect_workunit(Project& project, WorkunitId id) {
-  if (project.state().store.workunit(id)) return;
-  constexpr std::size_t kMostNamed = 8;
-  std::string known;
-  std::size_t count = 0;
-  for (const auto& [live, unit] : project.state().feeder.units()) {
-    if (++count <= kMostNamed) known += fmt::format(" {}", live);
-  }
-  if (count > kMostNamed) {
-    known += fmt::format(" and {} more", count - kMostNamed);
-  }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format(
-          "there is no workunit {}: known are{}; see `quorate workunits`", id,
-          known.empty() ? " no open ones" : known));
-}
-
-json validate(Project& project, const json& arguments) {
-  Transitioner& transitioner = project.daemons().transitioner;
-  std::size_t looked_at = 1;
-  if (arguments.contains("workunit")) {
-    auto id = arguments["workunit"].get<WorkunitId>();
-    expect_workunit(project, id);
-    transitioner.look_at(id);
-  } else {
-    looked_at = project.state().feeder.units().size();
-    transitioner.look_at_all();
-  }
-  transitioner.settle();
-  json waiting = json::array();
-  for (const auto& [id, live] : project.state().feeder.units()) {
-    if (live.unit.state == WorkunitState::validated) waiting.push_back(id);
-  }
-  return {{"looked_at", looked_at}, {"waiting_for_assimilation", waiting}};
-}
-
-json assimilate(Project& project, const json& arguments) {
-  std::vector<TrainingRun*> runs;
-  if (arguments.contains("run")) {
-    runs.push_back(&run_of(project, arguments));
-  } else {
-    for (auto& [key, training] : project.state().runs) {
-      runs.push_back(&training);
-    }
-  }
-  json rows = json::array();
-  for (TrainingRun* training : runs) {
-    std::uint64_t before = training->model.version();
-    project.daemons().assimilator.pass(*training);
-    rows.push_back({{"run", training->run.name},
-                    {"version_before", before},
-                    {"version", training->model.version()}});
   }
   return rows;
 }
@@ -212,8 +156,16 @@ const std::map<std::string, Command>& commands() {
       {"results",
        [](Project& p, const json& a) { return list_results(p.state(), a); }},
       {"snapshots", list_snapshots},
-      {"validate", validate},
-      {"assimilate", assimilate},
+      {"workunit-show",
+       [](Project& p, const json& a) { return show_workunit(p.state(), a); }},
+      {"validate",
+       [](Project& p, const json& a) {
+         return validate_by_hand(p.state(), p.daemons(), a);
+       }},
+      {"assimilate",
+       [](Project& p, const json& a) {
+         return assimilate_by_hand(p.state(), p.daemons(), a);
+       }},
       {"ledger", list_ledger},
       {"host-find", find_host},
       {"exportable", exportable},
@@ -225,6 +177,14 @@ const std::map<std::string, Command>& commands() {
       {"peers-disallow", disallow_peer},
   };
   return kTable;
+}
+
+// By hand means by hand: only what was asked for happens. And who looks at
+// units, perhaps before deciding, changes nothing.
+bool is_alone(const std::string& command) {
+  return command == "validate" || command == "assimilate" ||
+         command == "workunits" || command == "results" ||
+         command == "workunit-show";
 }
 
 }  // namespace
@@ -242,10 +202,7 @@ json AdminService::call(const std::string& name, const json& arguments) {
       throw Error(ErrorKind::usage,
                   fmt::format("admin {}: {}", name, error.what()));
     }
-    // By hand means by hand: only what was asked for happens.
-    if (name != "validate" && name != "assimilate") {
-      project_.daemons().settle();
-    }
+    if (!is_alone(name)) project_.daemons().settle();
     project_.state().hosts.flush();
     project_.state().trust.flush();
   });
