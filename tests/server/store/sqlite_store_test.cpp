@@ -1,3 +1,4 @@
+// Longer than other tests: older stores are made by undoing step after step.
 #include "server/store/sqlite/sqlite_store.h"
 
 #include <array>
