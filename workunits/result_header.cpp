@@ -130,6 +130,15 @@ ResultHeader decode_result_header(ByteView bytes) {
   return header;
 }
 
+std::string device_in(ByteView header) {
+  if (header.empty()) return "";
+  try {
+    return decode_result_header(header).device;
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 SignedHeader sign_header(const ResultHeader& header, const ProjectId& project,
                          const PrivateKey& host) {
   SignedHeader result;

@@ -54,6 +54,9 @@ Hash update_proof(const Nonce& nonce, const PublicKey& host, ByteView update,
 Bytes encode(const ResultHeader& header);
 // Throws corrupt; lists are bounded (8 digests, 64 bytes of device).
 ResultHeader decode_result_header(ByteView bytes);
+// The device that a header names; empty if the bytes are none, as those of a
+// result that was not reported.
+std::string device_in(ByteView header);
 
 struct SignedHeader {
   Bytes bytes;

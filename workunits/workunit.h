@@ -142,6 +142,12 @@ struct Workunit {
   UnitCheck check = UnitCheck::none;
   // Too late for the model; it goes on to find who was honest.
   bool is_late = false;
+  // When it left `open`, when it reached a state that is final, and when a
+  // check of it was drawn, begun or done last; 0: not yet, or before that was
+  // recorded.
+  Millis judged = 0;
+  Millis closed = 0;
+  Millis checked = 0;
 };
 
 // BOINC's RESULT_SERVER_STATE.

@@ -30,7 +30,12 @@ void add_dataset(CLI::App& app, GlobalOptions& options);
 void add_train(CLI::App& app, GlobalOptions& options);
 void add_serve(CLI::App& app, GlobalOptions& options);
 void add_show(CLI::App& app, GlobalOptions& options);
+void add_lists(CLI::App& app, GlobalOptions& global);  // called by add_show()
 void add_storage(CLI::App& app, GlobalOptions& options);
+void add_workunit(CLI::App& app, GlobalOptions& options);
+// The orders that only look, of the groups `workunit` and `result`.
+void add_workunit_show(CLI::App& workunit, GlobalOptions& options);
+void add_result_show(CLI::App& result, GlobalOptions& options);
 void add_by_hand(CLI::App& app, GlobalOptions& options);
 void add_result(CLI::App& app, GlobalOptions& options);
 // The orders that change something, of the groups `result` and `workunit`.

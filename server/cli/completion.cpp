@@ -38,7 +38,9 @@ Names names_of(const ProjectFolder& folder, const std::string& list) {
 void add_completion(CLI::App& app, GlobalOptions& global) {
   commandline::add_completion(app,
                               {{"RUN", "runs"},
+                               {"--run", "runs"},
                                {"HOST", "hosts"},
+                               {"--host", "hosts"},
                                {"DATASET", "datasets"},
                                {"--dataset", "datasets"}},
                               [&global](const std::string& list) {

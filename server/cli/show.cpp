@@ -1,4 +1,4 @@
-// status, hosts, workunits, results, snapshots, host show.
+// status, hosts, snapshots, host show; the lists of lists.cpp.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -25,41 +25,31 @@ void print_rows(const json& rows, bool as_json,
   fmt::print("{}", as_json ? rows.dump() + "\n" : table(rows, columns));
 }
 
-// "7 attic" where a row has a host: names alone are often the same.
-void name_hosts(json& rows) {
-  for (json& row : rows) {
-    if (row.value("host", 0) == 0) continue;
-    row["host_shown"] = fmt::format("{} {}", row["host"].dump(),
-                                    cell("host_name", row["host_name"]));
-  }
-}
-
-struct RowOptions {
+struct SnapshotOptions {
   std::optional<std::string> run;
   std::uint64_t limit = 100;
-  bool rejected = false;
 };
 
-void add_rows(CLI::App& app, GlobalOptions& global, const std::string& name,
-              const std::string& help, const std::vector<Column>& columns) {
-  auto options = std::make_shared<RowOptions>();
-  CLI::App* command = app.add_subcommand(name, help);
+void add_snapshots(CLI::App& app, GlobalOptions& global) {
+  auto options = std::make_shared<SnapshotOptions>();
+  CLI::App* command =
+      app.add_subcommand("snapshots", "Published versions, newest first");
   command->add_option("RUN", options->run, "Only those of this run");
   command->add_option("--limit", options->limit, "Show at most this many rows")
       ->capture_default_str();
-  if (name == "results") {
-    command->add_flag("--rejected", options->rejected,
-                      "Show only rejected results, with the reasons");
-  }
   command->add_flag("--json", global.json, "Machine-readable output");
-  command->footer(fmt::format("Example:\n  quorate -C my-project {}\n", name));
-  command->callback([options, name, columns, &global] {
-    json arguments = {{"limit", options->limit},
-                      {"rejected", options->rejected}};
+  command->footer("Example:\n  quorate -C my-project snapshots\n");
+  command->callback([options, &global] {
+    json arguments = {{"limit", options->limit}};
     if (options->run) arguments["run"] = *options->run;
-    json rows = AdminClient(global.folder).call(name, arguments);
-    if (!global.json) name_hosts(rows);
-    print_rows(rows, global.json, columns);
+    print_rows(AdminClient(global.folder).call("snapshots", arguments),
+               global.json,
+               {{"RUN", "run"},
+                {"VERSION", "version"},
+                {"SAMPLES", "samples"},
+                {"LOSS", "loss"},
+                {"ACCURACY", "accuracy"},
+                {"TIME", "time"}});
   });
 }
 
@@ -178,32 +168,8 @@ void add_hosts(CLI::App& app, GlobalOptions& global) {
 void add_show(CLI::App& app, GlobalOptions& global) {
   add_status(app, global);
   add_hosts(app, global);
-  add_rows(app, global, "workunits", "Units of work, newest first",
-           {{"ID", "id"},
-            {"RUN", "run"},
-            {"UNIT", "unit_index"},
-            {"STATE", "state"},
-            {"BASE", "base_version"},
-            {"EPOCH", "epoch"},
-            {"SAMPLES", "samples"},
-            {"CANONICAL", "canonical_result"},
-            {"CREATED", "created"}});
-  add_rows(app, global, "results", "Results, newest first",
-           {{"ID", "id"},
-            {"RUN", "run"},
-            {"WORKUNIT", "workunit"},
-            {"HOST", "host_shown"},
-            {"STATE", "server_state"},
-            {"OUTCOME", "outcome"},
-            {"VALIDATE", "validate_state"},
-            {"REASON", "reason"}});
-  add_rows(app, global, "snapshots", "Published versions, newest first",
-           {{"RUN", "run"},
-            {"VERSION", "version"},
-            {"SAMPLES", "samples"},
-            {"LOSS", "loss"},
-            {"ACCURACY", "accuracy"},
-            {"TIME", "time"}});
+  add_lists(app, global);
+  add_snapshots(app, global);
 }
 
 }  // namespace quorate

@@ -86,7 +86,7 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
     LiveUnit& live = *state_.feeder.find(id);
     if (unchecked && live.unit.check == UnitCheck::sound) continue;
     if (!has_valid_result_of(live, host)) continue;
-    set_state(live.unit, WorkunitState::cancelled);
+    set_state(live.unit, WorkunitState::cancelled, state_.clock.unix_ms());
     forget_recheck(state_.run(training.run.key), live.unit);
     state_.feeder.save(live);
     state_.due.units.insert(id);
@@ -95,14 +95,14 @@ void Consequences::cancel_validated(const TrainingRun& training, HostId host,
 
 void Consequences::forget_recheck(TrainingRun& training, Workunit& unit) {
   if (training.to_recheck.erase(unit.id) > 0) {
-    set_check(unit, UnitCheck::none);
+    set_check(unit, UnitCheck::none, state_.clock.unix_ms());
   }
 }
 
 void Consequences::save_check(Workunit unit, UnitCheck check) {
-  set_check(unit, check);
+  set_check(unit, check, state_.clock.unix_ms());
   if (LiveUnit* live = state_.feeder.find(unit.id)) {
-    set_check(live->unit, check);
+    set_check(live->unit, check, state_.clock.unix_ms());
     state_.feeder.save(*live);
   } else {
     state_.store.update_workunits({&unit, 1});

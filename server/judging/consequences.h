@@ -27,7 +27,7 @@ class Consequences {
   void on_vouched(const Result& result);
 
   // The unit will not be in the model, so it need not be rechecked.
-  static void forget_recheck(TrainingRun& training, Workunit& unit);
+  void forget_recheck(TrainingRun& training, Workunit& unit);
   // A unit of which something is known that does not fit its result.
   void recheck(const Workunit& unit) { save_check(unit, UnitCheck::recheck); }
   // What a recheck found of a unit that is in the model. If it is sound, the

@@ -150,7 +150,7 @@ void Transitioner::take_step(LiveUnit& live, const UnitDecision& decision) {
 }
 
 void Transitioner::begin_check(LiveUnit& live) {
-  set_check(live.unit, UnitCheck::spot);
+  set_check(live.unit, UnitCheck::spot, state_.clock.unix_ms());
   if (!state_.has_referee()) {
     // Another volunteer is the next best.
     set_quorum(live.unit, results_needed(state_.run(live.unit.run).run.quorum,
@@ -186,7 +186,7 @@ void Transitioner::replicate(LiveUnit& live, const UnitDecision& decision) {
 }
 
 void Transitioner::fail(LiveUnit& live, const std::string& why) {
-  set_state(live.unit, WorkunitState::failed);
+  set_state(live.unit, WorkunitState::failed, state_.clock.unix_ms());
   state_.feeder.save(live);
   take_back_unsent(live);
   state_.record("unit_failed", live.unit.run, 0,
@@ -280,8 +280,8 @@ void Transitioner::replicate(WorkunitId id, std::uint32_t more) {
 }
 
 void Transitioner::cancel(LiveUnit& live) {
-  set_state(live.unit, WorkunitState::cancelled);
-  Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
+  set_state(live.unit, WorkunitState::cancelled, state_.clock.unix_ms());
+  Consequences(state_).forget_recheck(state_.run(live.unit.run), live.unit);
   state_.feeder.save(live);
   for (Result& result : live.results) {
     if (result.server_state != ServerState::over) {

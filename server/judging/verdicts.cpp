@@ -58,18 +58,18 @@ void Verdicts::apply(LiveUnit& live, const QuorumDecision& decision) {
   live.unit.canonical_result = canonical.id;
   TrainingRun& training = state_.run(live.unit.run);
   if (is_late(state_, live)) {
-    set_state(live.unit, WorkunitState::credited);
+    set_state(live.unit, WorkunitState::credited, state_.clock.unix_ms());
   } else if (canonical.computed == ComputeOutcome::diverged) {
-    set_state(live.unit, WorkunitState::diverged);
+    set_state(live.unit, WorkunitState::diverged, state_.clock.unix_ms());
     training.diverged_unit = live.unit.unit_index;
   } else {
-    set_state(live.unit, WorkunitState::validated);
+    set_state(live.unit, WorkunitState::validated, state_.clock.unix_ms());
   }
   for (const Replica& replica : replicas_of(state_, live)) {
     live.find(replica.id)->was_anchor = replica.anchor;
   }
   if (is_valid_of_house(live, decision)) {
-    set_check(live.unit, UnitCheck::sound);
+    set_check(live.unit, UnitCheck::sound, state_.clock.unix_ms());
   }
   state_.feeder.save(live);
   for (ResultId id : decision.valid) grant(live, *live.find(id));
@@ -169,7 +169,7 @@ void Verdicts::reject_false(LiveUnit& live, Result& result,
 void Verdicts::take_back_verdict(LiveUnit& live) {
   Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
   if (live.unit.check == UnitCheck::sound) {
-    set_check(live.unit, UnitCheck::none);
+    set_check(live.unit, UnitCheck::none, state_.clock.unix_ms());
   }
   reopen(live.unit);
   state_.feeder.save(live);

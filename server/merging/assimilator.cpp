@@ -1,6 +1,5 @@
 #include "server/merging/assimilator.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,16 +21,20 @@ void Assimilator::pass_all() {
   for (auto& [key, training] : state_.runs) pass(training);
 }
 
-void Assimilator::pass(TrainingRun& training) {
+bool Assimilator::may_take(const TrainingRun& training) {
+  return training.is_active() && !training.is_damaged && !training.is_revising;
+}
+
+void Assimilator::pass(TrainingRun& training, const PassLimit& limit) {
   if (!training.is_active()) return;
   count_time(training);
   if (!training.damage.empty()) {
     pause_for_damage(training, std::exchange(training.damage, {}));
   }
-  if (training.is_damaged || training.is_revising) return;
+  if (!may_take(training)) return;
   try {
-    take(training);
-    mix_peers(training);
+    take(training, limit);
+    if (!limit.is_set()) mix_peers(training);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
     pause_for_damage(training, error.what());
@@ -78,14 +81,14 @@ void Assimilator::end_if_reached(TrainingRun& training) {
   end(training, RunState::finished, training.end_reason);
 }
 
-void Assimilator::take(TrainingRun& training) {
-  if (training.rule->in_rounds()) {
-    take_round(training);
-  } else if (is_helped(training)) {
-    take_in_line(training);
-  } else {
-    take_one_by_one(training);
-  }
+void Assimilator::take(TrainingRun& training, const PassLimit& limit) {
+  const bool is_in_line = is_helped(training);
+  if (is_in_line && !limit.is_set()) return take_in_line(training);
+  const ReadyUnits ready = ready_units(state_, training, limit);
+  if (training.rule->in_rounds()) return take_round(training, ready);
+  take_one_by_one(training, ready);
+  // What was taken by hand is not overwritten by steps under way.
+  if (is_in_line) lines_[training.run.key].protect(training.model.version());
 }
 
 std::vector<LiveUnit*> Assimilator::units_in(const TrainingRun& training,
@@ -102,10 +105,12 @@ std::size_t Assimilator::count_in(const TrainingRun& training,
   return state_.feeder.units_in(training.run.key, state).size();
 }
 
-void Assimilator::take_one_by_one(TrainingRun& training) {
-  for (LiveUnit* live : units_in(training, WorkunitState::validated)) {
-    assimilate(training, *live, read_update(*live), true);
-    look_after(training, *live);
+void Assimilator::take_one_by_one(TrainingRun& training,
+                                  const ReadyUnits& ready) {
+  for (WorkunitId id : ready.units) {
+    LiveUnit& live = *state_.feeder.find(id);
+    assimilate(training, live, read_update(live), true);
+    look_after(training, live);
   }
 }
 
@@ -125,50 +130,25 @@ std::vector<LiveUnit*> Assimilator::open_units_of_round(
   return open;
 }
 
-// Asked after every result: the first of a million answers it.
-bool Assimilator::has_open_units_of_round(const TrainingRun& training) const {
-  const std::set<WorkunitId>& open =
-      state_.feeder.units_in(training.run.key, WorkunitState::open);
-  return std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
-    return state_.feeder.find(id)->unit.round == training.cursor.round;
-  });
-}
-
-void Assimilator::take_round(TrainingRun& training) {
-  if (!is_round_complete(training)) return;
-  std::vector<LiveUnit*> validated =
-      units_in(training, WorkunitState::validated);
-  std::sort(validated.begin(), validated.end(),
-            [](const LiveUnit* a, const LiveUnit* b) {
-              return a->unit.unit_index < b->unit.unit_index;
-            });
+void Assimilator::take_round(TrainingRun& training, const ReadyUnits& ready) {
+  if (!ready.closes_round) return;
   // A round is taken whole: damage must show before its first update is in.
   std::vector<ParameterValues> updates;
-  updates.reserve(validated.size());
-  for (LiveUnit* live : validated) updates.push_back(read_update(*live));
-  for (std::size_t i = 0; i < validated.size(); ++i) {
-    const bool is_last = i + 1 == validated.size();
-    assimilate(training, *validated[i], std::move(updates[i]), is_last);
+  updates.reserve(ready.units.size());
+  for (WorkunitId id : ready.units) {
+    updates.push_back(read_update(*state_.feeder.find(id)));
+  }
+  for (std::size_t i = 0; i < ready.units.size(); ++i) {
+    const bool is_last = i + 1 == ready.units.size();
+    assimilate(training, *state_.feeder.find(ready.units[i]),
+               std::move(updates[i]), is_last);
   }
   std::vector<LiveUnit*> open = open_units_of_round(training);
   open_next_round(training);
-  for (LiveUnit* live : validated) transitioner_.look_at(live->unit.id);
+  for (WorkunitId id : ready.units) transitioner_.look_at(id);
   for (LiveUnit* live : open) {
     transitioner_.close(live->unit.id, Closing::round_closed);
   }
-}
-
-bool Assimilator::is_round_complete(TrainingRun& training) {
-  const RunCursor& cursor = training.cursor;
-  if (cursor.round_made == 0) return false;
-  bool all_made = cursor.round_made >= cursor.round_units ||
-                  training.is_handed_out() || training.is_at_barrier();
-  std::uint32_t enough =
-      units_that_close(training.run.round_share,
-                       all_made ? cursor.round_made : cursor.round_units);
-  if (count_in(training, WorkunitState::validated) >= enough) return true;
-  // Units that failed can leave a round with fewer than it wants.
-  return all_made && !has_open_units_of_round(training);
 }
 
 void Assimilator::open_next_round(TrainingRun& training) {
@@ -181,10 +161,12 @@ void Assimilator::open_next_round(TrainingRun& training) {
 }
 
 ResultAssimilated Assimilator::new_entry(const TrainingRun& training,
-                                         LiveUnit& live, bool makes_version) {
+                                         const ModelState& model,
+                                         LiveUnit& live,
+                                         bool makes_version) const {
   const Result& canonical = *live.find(live.unit.canonical_result);
   ResultAssimilated entry;
-  entry.version_before = training.model.version();
+  entry.version_before = model.version();
   entry.version_after = entry.version_before + (makes_version ? 1 : 0);
   entry.unit_index = live.unit.unit_index;
   entry.workunit = live.unit.object;
@@ -205,17 +187,16 @@ ResultAssimilated Assimilator::new_entry(const TrainingRun& training,
        .learning_rate = live.task->optimizer.learning_rate,
        .replica = live.task->replica.value_or(0),
        .seed = training.run.seed,
-       .state = &training.model.rule_state()});
+       .state = &model.rule_state()});
   return entry;
 }
 
 void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
                              ParameterValues update, bool makes_version) {
-  ResultAssimilated entry = new_entry(training, live, makes_version);
+  ResultAssimilated entry =
+      new_entry(training, training.model, live, makes_version);
   ParameterValues base;
-  if (!training.rule->in_rounds()) {
-    base = read_base(live);
-  }
+  if (!training.rule->in_rounds()) base = read_base(live);
   training.model.apply(entry, *training.rule, base.all(), std::move(update));
   record(training, live, std::move(entry));
 }
@@ -223,7 +204,7 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
 void Assimilator::record(TrainingRun& training, LiveUnit& live,
                          ResultAssimilated entry) {
   append(training, std::move(entry));
-  set_state(live.unit, WorkunitState::assimilated);
+  set_state(live.unit, WorkunitState::assimilated, state_.clock.unix_ms());
   state_.feeder.save(live);
 }
 

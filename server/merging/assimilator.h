@@ -11,8 +11,11 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <vector>
 
 #include "server/judging/transitioner.h"
+#include "server/merging/ready_units.h"
 #include "server/merging/step_helpers.h"
 #include "server/merging/step_line.h"
 #include "server/objects/recent_objects.h"
@@ -28,6 +31,14 @@ struct EvaluationOrder {
   std::uint64_t version = 0;
   Hash published;
   std::uint64_t samples = 0;
+};
+
+// A unit that a pass would take. Norms are Euclidean, of all parameters.
+struct PlannedUnit {
+  WorkunitId unit = 0;
+  ResultAssimilated entry;  // as the ledger would have it
+  double update_norm = 0;
+  std::optional<double> step_norm{};  // of the version that it makes, if one
 };
 
 class Assimilator {
@@ -51,8 +62,14 @@ class Assimilator {
   // Takes in whatever of the run is ready; closes its round, ends it when all
   // of its units are closed. Pauses it, saying why, when the training diverged
   // or an object that it needs is damaged.
-  void pass(TrainingRun& training);
+  // limit: takes no more than that, and no model of a peer.
+  void pass(TrainingRun& training, const PassLimit& limit = {});
   void pass_all();
+  // What pass() would take, in that order: computed on a copy of the model, so
+  // it needs the memory and time of the pass. Changes nothing. Throws corrupt
+  // where the pass would pause the run for damage.
+  std::vector<PlannedUnit> preview(const TrainingRun& training,
+                                   const PassLimit& limit = {});
 
   // Writes the ledger's first entry of a new run.
   void begin(TrainingRun& training, const LedgerEntry& created);
@@ -74,17 +91,19 @@ class Assimilator {
                                   WorkunitState state);
   std::size_t count_in(const TrainingRun& training, WorkunitState state) const;
   std::vector<LiveUnit*> open_units_of_round(const TrainingRun& training);
-  bool has_open_units_of_round(const TrainingRun& training) const;
+  // The run goes on, and nothing that it needs is damaged or being rebuilt.
+  static bool may_take(const TrainingRun& training);
   // These throw corrupt before they change anything of the unit, or of the
   // round, whose object is damaged; units before it are in the model then.
-  void take(TrainingRun& training);
-  void take_one_by_one(TrainingRun& training);
-  void take_round(TrainingRun& training);
-  bool is_round_complete(TrainingRun& training);
+  void take(TrainingRun& training, const PassLimit& limit);
+  void take_one_by_one(TrainingRun& training, const ReadyUnits& ready);
+  void take_round(TrainingRun& training, const ReadyUnits& ready);
   void open_next_round(TrainingRun& training);
   void look_after(const TrainingRun& training, const LiveUnit& live);
-  ResultAssimilated new_entry(const TrainingRun& training, LiveUnit& live,
-                              bool makes_version);
+  // Of the unit, taken into `model`, which is the run's or a copy.
+  ResultAssimilated new_entry(const TrainingRun& training,
+                              const ModelState& model, LiveUnit& live,
+                              bool makes_version) const;
   void assimilate(TrainingRun& training, LiveUnit& live, ParameterValues update,
                   bool makes_version);
   void record(TrainingRun& training, LiveUnit& live, ResultAssimilated entry);

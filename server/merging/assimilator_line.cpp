@@ -100,7 +100,8 @@ void Assimilator::begin_step(TrainingRun& training, StepSlot& slot) {
     lines_[training.run.key].leave(slot.unit);
     std::rethrow_exception(error);
   }
-  work.entry = new_entry(training, *state_.feeder.find(slot.unit), true);
+  work.entry =
+      new_entry(training, training.model, *state_.feeder.find(slot.unit), true);
   slot.version_read = training.model.version();
   slot.stage = StepSlot::Stage::stepping;
   // Others change with the state of the rule: that is done when it is written.

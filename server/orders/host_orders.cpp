@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "server/judging/consequences.h"
-#include "server/orders/ledger_rows.h"
+#include "server/orders/named.h"
 #include "server/page/status.h"
 #include "server/project/project.h"
 
@@ -14,8 +14,7 @@ namespace {
 using nlohmann::json;
 
 Host& host_of(Project& project, const json& arguments) {
-  auto id = find_host(project, arguments)["id"].get<HostId>();
-  return *project.state().hosts.host(id);
+  return host_named(project.state(), arguments.value("host", ""));
 }
 
 // The house vouches for everybody else: it cannot be judged.

@@ -2,11 +2,11 @@
 
 #include <optional>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "server/orders/lists.h"
+#include "server/orders/named.h"
 #include "server/project/project.h"
 #include "server/units/sealed_tasks.h"
 
@@ -58,23 +58,8 @@ json list_ledger(Project& project, const json& arguments) {
 }
 
 json find_host(Project& project, const json& arguments) {
-  const auto wanted = arguments.value("host", "");
-  auto row_of = [](const Host& host) {
-    return json{{"id", host.id}, {"name", host.name}, {"key", host.key.hex()}};
-  };
-  std::vector<const Host*> named;
-  for (const auto& [id, host] : project.state().hosts.hosts()) {
-    if (std::to_string(id) == wanted || host.key.hex() == wanted) {
-      return row_of(host);
-    }
-    if (host.name == wanted) named.push_back(&host);
-  }
-  if (named.size() == 1) return row_of(*named.front());
-  throw Error(
-      ErrorKind::usage,
-      fmt::format(
-          "host \"{}\": {}: see `quorate hosts` for its id", wanted,
-          named.empty() ? "there is none" : "several hosts have this name"));
+  const Host& host = host_named(project.state(), arguments.value("host", ""));
+  return {{"id", host.id}, {"name", host.name}, {"key", host.key.hex()}};
 }
 
 }  // namespace quorate

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "server/orders/row_filters.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -19,33 +20,24 @@ Page page_of(const json& arguments) {
   return page;
 }
 
-template <class RowsOf>
-json for_runs(Project& project, const json& arguments, const char* order,
-              RowsOf rows_of) {
-  json all = json::array();
-  auto add = [&](const TrainingRun& training) {
-    for (json& row : rows_of(training)) {
-      row["run"] = training.run.name;
-      all.push_back(std::move(row));
-    }
-  };
-  if (arguments.contains("run")) {
-    add(run_of(project, arguments));
-  } else {
-    for (const auto& [key, training] : project.state().runs) add(training);
-  }
-  return newest(std::move(all), order, page_of(arguments).limit);
+// Counting passes over all rows: not where these are all.
+template <class Filter>
+json with_total(ProjectState& state, const Filter& filter, const Page& page,
+                json rows) {
+  const std::uint64_t total =
+      rows.size() < page.limit ? rows.size() : state.store.count(filter);
+  return {{"rows", std::move(rows)}, {"total", total}};
 }
 
 }  // namespace
 
-TrainingRun& run_of(Project& project, const json& arguments) {
+TrainingRun& run_of(ProjectState& state, const json& arguments) {
   std::string name = arguments.value("run", "");
-  if (TrainingRun* training = project.state().run_by_name(name)) {
+  if (TrainingRun* training = state.run_by_name(name)) {
     return *training;
   }
   std::string known;
-  for (const auto& [key, training] : project.state().runs) {
+  for (const auto& [key, training] : state.runs) {
     known += (known.empty() ? "" : ", ") + training.run.name;
   }
   throw Error(
@@ -55,26 +47,49 @@ TrainingRun& run_of(Project& project, const json& arguments) {
                                 : "known are " + known));
 }
 
-json list_workunits(Project& project, const json& arguments) {
-  return for_runs(project, arguments, "id", [&](const TrainingRun& training) {
-    return status::workunits(project.state(), training, page_of(arguments));
-  });
+TrainingRun& run_of(Project& project, const json& arguments) {
+  return run_of(project.state(), arguments);
 }
 
-json list_results(Project& project, const json& arguments) {
-  auto rows_of =
-      arguments.value("rejected", false) ? status::rejected : status::results;
-  return for_runs(project, arguments, "id", [&](const TrainingRun& training) {
-    return rows_of(project.state(), training, page_of(arguments));
-  });
+json list_workunits(ProjectState& state, const json& arguments) {
+  const WorkunitFilter filter = workunit_filter(state, arguments);
+  const Page page = page_of(arguments);
+  json rows = json::array();
+  for (const Workunit& unit : state.store.workunits(filter, page)) {
+    rows.push_back(status::workunit(state, unit));
+  }
+  return with_total(state, filter, page, std::move(rows));
+}
+
+json list_results(ProjectState& state, const json& arguments) {
+  const ResultFilter filter = result_filter(state, arguments);
+  const Page page = page_of(arguments);
+  json rows = json::array();
+  for (const Result& result : state.store.results(filter, page)) {
+    json row = status::result(state, result);
+    row["run"] = state.run(result.run).run.name;
+    row["device"] = device_in(result.header.bytes);
+    rows.push_back(std::move(row));
+  }
+  return with_total(state, filter, page, std::move(rows));
 }
 
 json list_snapshots(Project& project, const json& arguments) {
-  return for_runs(project, arguments, "time", [](const TrainingRun& training) {
+  json all = json::array();
+  auto add = [&](const TrainingRun& training) {
     json rows = status::snapshots(training);
     std::reverse(rows.begin(), rows.end());  // of one time the later first
-    return rows;
-  });
+    for (json& row : rows) {
+      row["run"] = training.run.name;
+      all.push_back(std::move(row));
+    }
+  };
+  if (arguments.contains("run")) {
+    add(run_of(project, arguments));
+  } else {
+    for (const auto& [key, training] : project.state().runs) add(training);
+  }
+  return newest(std::move(all), "time", page_of(arguments).limit);
 }
 
 json newest(json rows, const std::string& key, std::uint64_t limit) {

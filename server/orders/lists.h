@@ -1,4 +1,4 @@
-// The lists that the operator asks for: of one run or of all, newest first.
+// The lists that the operator asks for, newest first.
 // Used by the writer's thread only.
 #pragma once
 
@@ -12,13 +12,17 @@
 namespace quorate {
 
 // The run that the arguments name; throws usage, with those that there are.
+TrainingRun& run_of(ProjectState& state, const nlohmann::json& arguments);
 TrainingRun& run_of(Project& project, const nlohmann::json& arguments);
 
-// arguments: run (else all), limit; rows have their run's name.
-nlohmann::json list_workunits(Project& project,
+// {"rows": at most `limit` of those that match, "total": how many match}.
+// arguments: limit, and filters (server/orders/row_filters). Rows have their
+// run's name; results that were reported, their device.
+nlohmann::json list_workunits(ProjectState& state,
                               const nlohmann::json& arguments);
-// arguments: rejected as well, for those only.
-nlohmann::json list_results(Project& project, const nlohmann::json& arguments);
+nlohmann::json list_results(ProjectState& state,
+                            const nlohmann::json& arguments);
+// arguments: run (else all), limit.
 nlohmann::json list_snapshots(Project& project,
                               const nlohmann::json& arguments);
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "server/making/evaluations.h"
+#include "server/orders/by_hand.h"
 #include "server/orders/change_run.h"
 #include "server/orders/create_run.h"
 #include "server/orders/host_orders.h"
@@ -21,6 +22,7 @@
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
 #include "server/orders/result_orders.h"
+#include "server/orders/unit_view.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -78,64 +80,6 @@ json list_runs(Project& project, const json&) {
   json rows = json::array();
   for (const auto& [key, training] : project.state().runs) {
     rows.push_back(status::run(project.state(), training));
-  }
-  return rows;
-}
-
-// A workunit that is over needs no look, one that never was is a mistake.
-void expect_workunit(Project& project, WorkunitId id) {
-  if (project.state().store.workunit(id)) return;
-  constexpr std::size_t kMostNamed = 8;
-  std::string known;
-  std::size_t count = 0;
-  for (const auto& [live, unit] : project.state().feeder.units()) {
-    if (++count <= kMostNamed) known += fmt::format(" {}", live);
-  }
-  if (count > kMostNamed) {
-    known += fmt::format(" and {} more", count - kMostNamed);
-  }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format(
-          "there is no workunit {}: known are{}; see `quorate workunits`", id,
-          known.empty() ? " no open ones" : known));
-}
-
-json validate(Project& project, const json& arguments) {
-  Transitioner& transitioner = project.daemons().transitioner;
-  std::size_t looked_at = 1;
-  if (arguments.contains("workunit")) {
-    auto id = arguments["workunit"].get<WorkunitId>();
-    expect_workunit(project, id);
-    transitioner.look_at(id);
-  } else {
-    looked_at = project.state().feeder.units().size();
-    transitioner.look_at_all();
-  }
-  transitioner.settle();
-  json waiting = json::array();
-  for (const auto& [id, live] : project.state().feeder.units()) {
-    if (live.unit.state == WorkunitState::validated) waiting.push_back(id);
-  }
-  return {{"looked_at", looked_at}, {"waiting_for_assimilation", waiting}};
-}
-
-json assimilate(Project& project, const json& arguments) {
-  std::vector<TrainingRun*> runs;
-  if (arguments.contains("run")) {
-    runs.push_back(&run_of(project, arguments));
-  } else {
-    for (auto& [key, training] : project.state().runs) {
-      runs.push_back(&training);
-    }
-  }
-  json rows = json::array();
-  for (TrainingRun* training : runs) {
-    std::uint64_t before = training->model.version();
-    project.daemons().assimilator.pass(*training);
-    rows.push_back({{"run", training->run.name},
-                    {"version_before", before},
-                    {"version", training->model.version()}});
   }
   return rows;
 }
@@ -216,8 +160,10 @@ const std::map<std::string, Command>& commands() {
       {"host-ban", ban_host},
       {"host-pardon", pardon_host},
       {"host-purge", purge_host},
-      {"workunits", list_workunits},
-      {"results", list_results},
+      {"workunits",
+       [](Project& p, const json& a) { return list_workunits(p.state(), a); }},
+      {"results",
+       [](Project& p, const json& a) { return list_results(p.state(), a); }},
       {"snapshots", list_snapshots},
       {"result-accept", on_memory<accept_result>},
       {"result-reject", on_memory<reject_result>},
@@ -225,9 +171,17 @@ const std::map<std::string, Command>& commands() {
       {"workunit-cancel", on_memory<cancel_workunit>},
       {"workunit-reissue", on_memory<reissue_workunit>},
       {"workunit-replicate", on_memory<replicate_workunit>},
-      {"validate", validate},
-      {"assimilate", assimilate},
       {"log", list_orders},
+      {"workunit-show",
+       [](Project& p, const json& a) { return show_workunit(p.state(), a); }},
+      {"validate",
+       [](Project& p, const json& a) {
+         return validate_by_hand(p.state(), p.daemons(), a);
+       }},
+      {"assimilate",
+       [](Project& p, const json& a) {
+         return assimilate_by_hand(p.state(), p.daemons(), a);
+       }},
       {"ledger", list_ledger},
       {"host-find", find_host},
       {"exportable", exportable},
@@ -246,6 +200,14 @@ Person who_asks(const Request& request) {
   if (request.local_user) return person_of(*request.local_user);
   throw Error(ErrorKind::denied,
               "admin: orders are taken from users of this machine alone");
+}
+
+// By hand means by hand: only what was asked for happens. And who looks at
+// units, perhaps before deciding, changes nothing.
+bool is_alone(const std::string& command) {
+  return command == "validate" || command == "assimilate" ||
+         command == "workunits" || command == "results" ||
+         command == "workunit-show";
 }
 
 }  // namespace
@@ -268,10 +230,7 @@ json AdminService::call(const std::string& name, const json& arguments,
     if (!only_asks(name, arguments)) {
       note_order(project_.state(), who, name, arguments, reply, before);
     }
-    // By hand means by hand: only what was asked for happens.
-    if (name != "validate" && name != "assimilate") {
-      project_.daemons().settle();
-    }
+    if (!is_alone(name)) project_.daemons().settle();
     project_.state().hosts.flush();
     project_.state().trust.flush();
   });

@@ -72,24 +72,6 @@ bool is_public(const Result& result) {
          result.validate_state != ValidateState::inconclusive;
 }
 
-json result_row(ProjectState& state, const Result& result) {
-  json row = {{"id", result.id},
-              {"workunit", result.workunit},
-              {"host", result.host},
-              {"host_name", host_name(state, result.host)},
-              {"user", user_name(state, result.host)},
-              {"server_state", name_of(result.server_state)},
-              {"outcome", name_of(result.outcome)},
-              {"validate_state", name_of(result.validate_state)},
-              {"witness", result.is_witness},
-              {"credit", result.credit},
-              {"reason", result.reason},
-              {"sent", result.sent},
-              {"received", result.received}};
-  if (is_public(result)) row["claim"] = result.claim.hex();
-  return row;
-}
-
 }  // namespace
 
 json summary(ProjectState& state) {
@@ -210,32 +192,38 @@ json hosts(ProjectState& state) {
   return rows;
 }
 
-json workunits(ProjectState& state, const TrainingRun& training,
-               const Page& page) {
-  json rows = json::array();
-  for (const Workunit& unit : state.store.workunits(training.run.key, page)) {
-    rows.push_back({{"id", unit.id},
-                    {"unit_index", unit.unit_index},
-                    {"state", name_of(unit.state)},
-                    {"base_version", unit.base_version},
-                    {"epoch", unit.epoch},
-                    {"round", unit.round},
-                    {"samples", unit.samples},
-                    {"min_quorum", unit.min_quorum},
-                    {"canonical_result", unit.canonical_result},
-                    {"object", unit.object.hex()},
-                    {"created", unit.created}});
-  }
-  return rows;
+json workunit(ProjectState& state, const Workunit& unit) {
+  return {{"id", unit.id},
+          {"run", run_name(state, unit.run)},
+          {"unit_index", unit.unit_index},
+          {"state", name_of(unit.state)},
+          {"check", name_of(unit.check)},
+          {"base_version", unit.base_version},
+          {"epoch", unit.epoch},
+          {"round", unit.round},
+          {"samples", unit.samples},
+          {"min_quorum", unit.min_quorum},
+          {"canonical_result", unit.canonical_result},
+          {"object", unit.object.hex()},
+          {"created", unit.created}};
 }
 
-json results(ProjectState& state, const TrainingRun& training,
-             const Page& page) {
-  json rows = json::array();
-  for (const Result& result : state.store.results(training.run.key, page)) {
-    rows.push_back(result_row(state, result));
-  }
-  return rows;
+json result(ProjectState& state, const Result& result) {
+  json row = {{"id", result.id},
+              {"workunit", result.workunit},
+              {"host", result.host},
+              {"host_name", host_name(state, result.host)},
+              {"user", user_name(state, result.host)},
+              {"server_state", name_of(result.server_state)},
+              {"outcome", name_of(result.outcome)},
+              {"validate_state", name_of(result.validate_state)},
+              {"witness", result.is_witness},
+              {"credit", result.credit},
+              {"reason", result.reason},
+              {"sent", result.sent},
+              {"received", result.received}};
+  if (is_public(result)) row["claim"] = result.claim.hex();
+  return row;
 }
 
 json evaluation(const Evaluation& row) {
@@ -261,7 +249,7 @@ json rejected(ProjectState& state, const TrainingRun& training,
   json rows = json::array();
   for (const Result& result :
        state.store.rejected_results(training.run.key, page)) {
-    rows.push_back(result_row(state, result));
+    rows.push_back(status::result(state, result));
   }
   return rows;
 }

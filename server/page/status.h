@@ -22,10 +22,10 @@ nlohmann::json run(ProjectState& state, const TrainingRun& training);
 nlohmann::json settings(const Run& run);
 nlohmann::json host(ProjectState& state, const Host& host);
 nlohmann::json hosts(ProjectState& state);
-nlohmann::json workunits(ProjectState& state, const TrainingRun& training,
-                         const Page& page);
-nlohmann::json results(ProjectState& state, const TrainingRun& training,
-                       const Page& page);
+// With the name of its run.
+nlohmann::json workunit(ProjectState& state, const Workunit& unit);
+// Whatever its verdict: of a result that has none, without its claim.
+nlohmann::json result(ProjectState& state, const Result& result);
 // Published and evaluated versions, oldest first.
 nlohmann::json snapshots(const TrainingRun& training);
 nlohmann::json evaluation(const Evaluation& row);

@@ -15,15 +15,10 @@
 #include "base/file.h"
 #include "protocol/worker/worker_process.h"
 #include "validator/timeline.h"
+#include "workunits/claim_difference.h"
 #include "workunits/objects/object_store.h"
 
 namespace quorate {
-
-// The steps, from 1, in one of which a false claim left the path.
-struct Stretch {
-  std::uint32_t first_step = 0;
-  std::uint32_t last_step = 0;
-};
 
 class Recomputer {
  public:

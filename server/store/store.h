@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "server/store/filters.h"
 #include "workunits/boinc_rows.h"
 #include "workunits/ledger/ledger.h"
 #include "workunits/ledger/order_log.h"
@@ -165,10 +166,14 @@ class Store {
   // assimilated, or in any state with a result in progress. Asked once, at the
   // start; the feeder has them from then on.
   virtual std::vector<Workunit> live_workunits() = 0;
-  // One, and a page of a run's, in whatever state.
+  // One, in whatever state.
   virtual std::optional<Workunit> workunit(WorkunitId id) = 0;
-  // In every state; see Page.
-  virtual std::vector<Workunit> workunits(RunKey run, const Page& page) = 0;
+  // A page of those that match, and how many match in all. Both pass over all
+  // rows that are newer than the last one found: for people, not for every
+  // request.
+  virtual std::vector<Workunit> workunits(const WorkunitFilter& filter,
+                                          const Page& page) = 0;
+  virtual std::uint64_t count(const WorkunitFilter& filter) = 0;
 
   // Those of a run that are to be rechecked or to be revoked: assimilated ones,
   // and validated ones that wait for the end of their round.
@@ -194,8 +199,10 @@ class Store {
       std::span<const WorkunitId> workunits) = 0;
   // One, live or not: for a host that reports late.
   virtual std::optional<Result> result(ResultId id) = 0;
-  // All results of a run.
-  virtual std::vector<Result> results(RunKey run, const Page& page) = 0;
+  // As workunits() and its count.
+  virtual std::vector<Result> results(const ResultFilter& filter,
+                                      const Page& page) = 0;
+  virtual std::uint64_t count(const ResultFilter& filter) = 0;
   // Rejected ones (validate_state invalid), newest first.
   virtual std::vector<Result> rejected_results(RunKey run,
                                                const Page& page) = 0;
@@ -209,6 +216,8 @@ class Store {
   // At most `limit` records from from_seq on, in order; empty beyond the end.
   virtual std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
                                            std::uint64_t limit) = 0;
+  // The record that took this result into its run's model, if one did.
+  virtual std::optional<LedgerRecord> ledger_record_of(ResultId result) = 0;
   // The last record, and the last that is a snapshot or the run's creation.
   virtual std::optional<LedgerRecord> last_record(RunKey run) = 0;
   virtual std::optional<LedgerRecord> last_snapshot_record(RunKey run) = 0;

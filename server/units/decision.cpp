@@ -127,6 +127,30 @@ UnitDecision decide(const Workunit& unit, std::span<const Result> results,
                                            : decide_closed(unit, results);
 }
 
+std::string_view name_of(UnitStep step) {
+  switch (step) {
+    case UnitStep::wait:
+      return "wait";
+    case UnitStep::replicate:
+      return "replicate";
+    case UnitStep::referee:
+      return "referee";
+    case UnitStep::check:
+      return "check";
+    case UnitStep::accept:
+      return "accept";
+    case UnitStep::judge:
+      return "judge";
+    case UnitStep::fail:
+      return "fail";
+    case UnitStep::cancel:
+      return "cancel";
+    case UnitStep::drop:
+      return "drop";
+  }
+  return "unknown";
+}
+
 bool ends_turn(UnitStep step) {
   switch (step) {
     case UnitStep::wait:

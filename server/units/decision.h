@@ -12,6 +12,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "validator/quorum.h"
@@ -54,6 +55,8 @@ enum class UnitStep {
   cancel,     // too late, and nobody is at work on it
   drop,       // needs no more decisions: it leaves the memory
 };
+
+std::string_view name_of(UnitStep step);
 
 struct UnitDecision {
   UnitStep step = UnitStep::wait;

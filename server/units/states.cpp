@@ -21,13 +21,20 @@ bool may_become(WorkunitState from, WorkunitState to) {
   return false;
 }
 
-void set_state(Workunit& unit, WorkunitState to) {
+bool is_final(WorkunitState state) {
+  return state != WorkunitState::open && state != WorkunitState::validated;
+}
+
+void set_state(Workunit& unit, WorkunitState to, Millis now) {
   check(may_become(unit.state, to), "a unit takes a step that is not allowed");
+  if (unit.state == WorkunitState::open) unit.judged = now;
+  if (is_final(to)) unit.closed = now;
   unit.state = to;
 }
 
-void set_check(Workunit& unit, UnitCheck check) {
+void set_check(Workunit& unit, UnitCheck check, Millis now) {
   unit.check = check;
+  unit.checked = check == UnitCheck::none ? 0 : now;
 }
 
 void set_quorum(Workunit& unit, std::uint32_t users) {
@@ -45,7 +52,10 @@ void allow_more(Workunit& unit, std::uint32_t results) {
 }
 
 void reopen(Workunit& unit) {
-  set_state(unit, WorkunitState::open);
+  check(may_become(unit.state, WorkunitState::open),
+        "a verdict is taken back that there is not");
+  unit.state = WorkunitState::open;
+  unit.judged = 0;
   unit.canonical_result = 0;
 }
 

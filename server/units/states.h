@@ -19,10 +19,12 @@
 namespace quorate {
 
 bool may_become(WorkunitState from, WorkunitState to);
-void set_state(Workunit& unit, WorkunitState to);
+bool is_final(WorkunitState state);
+// Also notes when.
+void set_state(Workunit& unit, WorkunitState to, Millis now);
 
-// What is to be found out about the unit beside its quorum.
-void set_check(Workunit& unit, UnitCheck check);
+// What is to be found out about the unit beside its quorum, or was.
+void set_check(Workunit& unit, UnitCheck check, Millis now);
 // So many users' results are to agree, and so many results are made for that,
 // with those that the operator wants beyond.
 void set_quorum(Workunit& unit, std::uint32_t users);

@@ -7,10 +7,12 @@ while the server runs. The run is then finished by the ordinary server.
 """
 
 import collections
+import json
+import signal
 import time
 
-from support.project import (RUN, Project, Server, Volunteer, expect, run,
-                             wait_for)
+from support.project import (RUN, Process, Project, Server, Volunteer, expect,
+                             expect_words, run, wait_for)
 
 
 def states(project):
@@ -27,6 +29,90 @@ def whole_units(project):
     reported = collections.Counter(r["workunit"] for r in project.results()
                                    if r["outcome"] == "success")
     return sum(count == 2 for count in reported.values())
+
+
+def validate(stage, project, stored):
+    """What --dry-run foretells happens, and a watcher sees it."""
+    foretold = project.ask("validate", "--dry-run")["units"]
+    accepted = [unit for unit in foretold if unit["step"] == "accept"]
+    expect(len(accepted) >= 2, f"validate --dry-run: {foretold}")
+    expect(states(project) == (stored, 0, 0), "validate --dry-run validated")
+    one = accepted[0]["workunit"]
+    expect(project.ask("validate", one, "--dry-run")["units"] == accepted[:1],
+           f"validate {one} --dry-run says something else")
+    watcher = Process(stage, "watcher", [
+        stage.program("quorate"), "-C", project.folder, "results", "--state",
+        "valid", "--watch", 0.2, "--json"])
+    watcher.spawn()
+    project.order("validate")
+    waiting, valid, version = states(project)
+    expect(valid == sum(len(unit["valid"]) for unit in accepted) and
+           valid + waiting == stored,
+           f"validate: {valid} valid, {waiting} waiting, {stored} before; "
+           f"foretold: {accepted}")
+    expect(version == 0, f"validate made version {version}")
+    wait_for("valid results at the watcher",
+             lambda: len(watcher.text().splitlines()) == valid, 10)
+    watcher.child.send_signal(signal.SIGINT)
+    expect(watcher.child.wait(20) == 0, f"watcher: {watcher.last_line()}")
+    shown = {json.loads(line)["id"] for line in watcher.text().splitlines()}
+    expect(shown == {result for unit in accepted for result in unit["valid"]},
+           f"the watcher saw {shown}")
+    stage.say(f"validate: {valid} valid, as foretold; {waiting} wait for their "
+              f"partner")
+    return valid
+
+
+def assimilate(stage, project):
+    """As foretold, first as far as it was told to; returns the plan."""
+    plan = project.ask("assimilate", RUN, "--dry-run")[0]["units"]
+    expect(project.show()["version"] == 0, "assimilate --dry-run assimilated")
+    expect(all(unit["update_norm"] > 0 and unit["step_norm"] > 0 and
+               unit["coefficients"] for unit in plan), f"the plan is {plan}")
+    expect_words(project.order("assimilate", RUN, "--dry-run"), "COEFFICIENTS",
+                 "Nothing was changed")
+    project.order("assimilate", RUN, "--up-to", 1)
+    expect(project.show()["version"] == 1, "--up-to 1 made another version")
+    project.order("assimilate", RUN)
+    taken = [entry["result"] for entry in project.ledger()
+             if entry["kind"] == "result"]
+    expect(taken == [unit["result"] for unit in plan],
+           f"taken were {taken}, not {plan}")
+    stage.say(f"assimilate: version {len(plan)}, in the order foretold")
+    return plan
+
+
+def look(stage, project, plan):
+    """Lists and units tell what became of them."""
+    valid = project.ask("results", "--state", "valid", "--user", "ada")
+    expect(valid and all(row["user"] == "ada" for row in valid), f"{valid}")
+    first = valid[0]
+    for filters in (["--host", first["host"]], ["--device", "cpu"],
+                    ["--since", "1h"], ["--run", RUN]):
+        expect(first in project.ask("results", *filters), f"not in {filters}")
+    expect(not project.ask("results", "--device", "no-such-device"),
+           "results of a device that there is not")
+    expect_words(project.order("results", RUN, "--limit", 1),
+                 "1 of ", "--limit shows more")
+    units = project.ask("workunits", "--state", "assimilated", "--user", "ada")
+    expect(first["workunit"] in [row["id"] for row in units], f"{units}")
+
+    unit = project.ask("workunit", "show", plan[0]["workunit"])
+    expect(unit["state"] == "assimilated" and unit["quorum"]["reached"] == 2 and
+           unit["ledger"]["version_after"] == 1 and not unit["differences"] and
+           len(unit["results"][0]["digests"]) > 0, f"{unit}")
+    expect(project.ask("result", "show", plan[0]["result"]) == unit,
+           "result show and workunit show differ")
+    expect_words(project.order("workunit", "show", unit["id"]),
+                 "2 of 2 users agree", "reported and screened",
+                 "is canonical", "Nothing: it is over")
+    for words, *command in (
+            (["known are unsent"], "results", "--state", "fine"),
+            (["known are"], "results", "--host", "nope"),
+            (["known are"], "workunits", "--user", "nope"),
+            (["expected how long ago"], "results", "--since", "yesterday"),
+            (["there is no result 999999"], "result", "show", 999999)):
+        stage.fails(words, "quorate", "-C", project.folder, *command)
 
 
 def test_by_hand(stage):
@@ -50,7 +136,7 @@ def test_by_hand(stage):
     stage.say(f"scheduler alone: {stored} results stored, none judged")
 
     for words, *command in (
-            (["there is no workunit 999999", "known are"],
+            (["there is no workunit 999999", "known open ones are"],
              "validate", 999999),
             (['there is no run "nope"', f"known are {RUN}"],
              "assimilate", "nope")):
@@ -59,20 +145,16 @@ def test_by_hand(stage):
     for part in ("Off (serve --roles): validator, assimilator, evaluator",
                  "paused: by the operator"):
         expect(part in said, f"status says nothing of {part}: {said}")
-    project.order("validate")
-    waiting, valid, version = states(project)
-    expect(valid >= 2 and valid + waiting == stored,
-           f"validate: {valid} valid, {waiting} waiting, {stored} before")
-    expect(version == 0, f"validate made version {version}")
-    stage.say(f"validate: {valid} valid, {waiting} wait for their partner")
-
+    valid = validate(stage, project, stored)
     units = {row["workunit"] for row in project.results()
              if row["validate_state"] == "valid"}
-    project.order("assimilate", RUN)
+    plan = assimilate(stage, project)
     shown = project.show()
     expect(shown["version"] == len(units) == shown["results_assimilated"],
            f"assimilate: version {shown['version']} of {len(units)} units")
-    stage.say(f"assimilate: version {shown['version']}")
+    stage.fails(["at version", "already"], "quorate", "-C", project.folder,
+                "assimilate", RUN, "--up-to", 1)
+    look(stage, project, plan)
 
     server.stop()
     project.order("train", "resume", RUN)  # without a server

@@ -99,7 +99,8 @@ def test_json(stage):
              ["train", "show", RUN], ["train", "list"],
              ["train", "pause", RUN], ["train", "resume", RUN], ["status"],
              ["hosts"], ["workunits"], ["results"], ["snapshots"],
-             ["validate"], ["assimilate"], ["verify-ledger", RUN],
+             ["validate"], ["assimilate"], ["validate", "--dry-run"],
+             ["assimilate", "--dry-run"], ["verify-ledger", RUN],
              ["replay", RUN], ["backup", stage.folder / "backup"],
              ["train", "stop", RUN], ["boinc", "key", "show"],
              ["boinc", "key", "rotate"], ["boinc", "app", "list"],
@@ -159,6 +160,8 @@ def test_completion(stage):
         ("quorate", [*here, "train", "create", "x", "--dataset", ""],
          {"glyphs"}, 1),
         ("quorate", [*here, "host", "show", ""], {"1"}, None),
+        ("quorate", ["workunit", ""], {"show"}, None),
+        ("quorate", [*here, "results", "--host", ""], {"1"}, None),
         ("quorate", ["dataset", "add", "x", "--format", "c"],
          {"csv", "cifar"}, None),
         # A value, also one that is called like a command; then file names.

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "client/worker/units/claim_check.h"
+#include "workunits/claim_difference.h"
 #include "workunits/objects/safetensors.h"
 #include "workunits/objects/shard.h"
 #include "workunits/task.h"
@@ -113,7 +113,11 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
   auto steps = [&] { return trainer.steps_done() - resumed_at; };
   auto false_claim = [&](std::uint32_t digest) {
     checkpoint.remove();
-    protocol::ComputeDiffers differs = stretch_of(digest, task);
+    const Stretch stretch = stretch_of(digest, task);
+    protocol::ComputeDiffers differs;
+    differs.digest = digest;
+    differs.first_step = stretch.first_step;
+    differs.last_step = stretch.last_step;
     differs.job = request.job;
     differs.seconds = seconds();
     differs.steps = steps();

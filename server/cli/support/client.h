@@ -32,6 +32,8 @@ class AdminClient {
                       const nlohmann::json& arguments);
 
   const fs::path& root() const { return root_; }
+  // A running server has answered.
+  bool is_served() const { return is_served_; }
 
  private:
   nlohmann::json call_here(const std::string& command,

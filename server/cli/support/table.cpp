@@ -14,7 +14,8 @@ using nlohmann::json;
 
 bool is_time(const std::string& key) {
   return key == "time" || key == "created" || key == "ended" || key == "sent" ||
-         key == "received" || key == "last_seen";
+         key == "received" || key == "last_seen" || key == "judged" ||
+         key == "closed";
 }
 
 std::string local_time(std::int64_t unix_ms) {

@@ -83,6 +83,18 @@ std::vector<LedgerRecord> MemoryStore::ledger(RunKey run,
   return found;
 }
 
+std::optional<LedgerRecord> MemoryStore::ledger_record_of(ResultId id) {
+  const Result* result = results_.find(id);
+  if (result == nullptr) return std::nullopt;
+  const auto& ledger = run_of(result->run).ledger;
+  for (auto record = ledger.rbegin(); record != ledger.rend(); ++record) {
+    if (record->kind != "result") continue;
+    const LedgerEntry entry = parse_entry(record->line);
+    if (std::get<ResultAssimilated>(entry.body).result == id) return *record;
+  }
+  return std::nullopt;
+}
+
 std::optional<LedgerRecord> MemoryStore::last_record(RunKey run) {
   const MemoryRun* row = runs_.find(run);
   if (row == nullptr || row->ledger.empty()) return std::nullopt;

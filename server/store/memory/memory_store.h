@@ -7,7 +7,8 @@
 // undo steps. A page of one run passes over the rows of all others: quick with
 // few runs that go on at one time, as in a simulation. For the meaning of the
 // functions see server/store/store.h; sources: memory_store.cpp (runs, events),
-// people.cpp, work.cpp, ledger.cpp.
+// people.cpp, work.cpp, ledger.cpp. Longer than other headers for the same
+// reason.
 #pragma once
 
 #include <deque>
@@ -82,7 +83,9 @@ class MemoryStore final : public Store {
   void update_workunits(std::span<const Workunit> workunits) override;
   std::vector<Workunit> live_workunits() override;
   std::optional<Workunit> workunit(WorkunitId id) override;
-  std::vector<Workunit> workunits(RunKey run, const Page& page) override;
+  std::vector<Workunit> workunits(const WorkunitFilter& filter,
+                                  const Page& page) override;
+  std::uint64_t count(const WorkunitFilter& filter) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
   // By the host's valid results, however many those are.
@@ -98,7 +101,9 @@ class MemoryStore final : public Store {
   std::vector<Result> results_of(
       std::span<const WorkunitId> workunits) override;
   std::optional<Result> result(ResultId id) override;
-  std::vector<Result> results(RunKey run, const Page& page) override;
+  std::vector<Result> results(const ResultFilter& filter,
+                              const Page& page) override;
+  std::uint64_t count(const ResultFilter& filter) override;
   // Down the run's set of rejected ids, so as many steps as rows are given.
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
 
@@ -108,6 +113,7 @@ class MemoryStore final : public Store {
                      const LedgerRecord& record) override;
   std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
                                    std::uint64_t limit) override;
+  std::optional<LedgerRecord> ledger_record_of(ResultId result) override;
   std::optional<LedgerRecord> last_record(RunKey run) override;
   std::optional<LedgerRecord> last_snapshot_record(RunKey run) override;
 
@@ -166,6 +172,7 @@ class MemoryStore final : public Store {
   // be checked, not revoked.
   bool is_live(const MemoryUnit& unit);
   bool may_be_dropped(const MemoryUnit& unit);
+  bool is_wanted(const WorkunitFilter& filter, const MemoryUnit& unit);
   void drop_closed();
   void drop(WorkunitId id);
 

@@ -29,7 +29,7 @@ bool is_rejected(const Result& result) {
 }
 
 // What is revoked is no longer part of the model.
-void count(RunTotals& totals, const Workunit& unit, std::uint64_t times) {
+void add_to(RunTotals& totals, const Workunit& unit, std::uint64_t times) {
   const std::uint64_t revoked = unit.check == UnitCheck::revoked;
   const std::uint64_t merged =
       (unit.state == WorkunitState::assimilated) - revoked;
@@ -40,23 +40,25 @@ void count(RunTotals& totals, const Workunit& unit, std::uint64_t times) {
   totals.samples += times * merged * unit.samples;
 }
 
-void count(RunTotals& totals, const Result& result, std::uint64_t times) {
+void add_to(RunTotals& totals, const Result& result, std::uint64_t times) {
   totals.results_valid +=
       times * (result.validate_state == ValidateState::valid);
   totals.results_rejected += times * is_rejected(result);
 }
 
-// The newest of a run, as a page asks.
-template <class Rows, class RowOf>
-auto newest_of(Rows& rows, RunKey run, const Page& page, RowOf row_of) {
+// The newest that `wants` takes, as a page asks.
+template <class Rows, class RowOf, class Wants>
+auto newest_of(Rows& rows, const Page& page, RowOf row_of, Wants wants) {
   std::vector<std::decay_t<decltype(row_of(*rows.find(0)))>> found;
   if (page.limit == 0) return found;
   rows.newest(page.before_id, [&](const auto& row) {
-    if (row_of(row).run == run) found.push_back(row_of(row));
+    if (wants(row)) found.push_back(row_of(row));
     return found.size() < page.limit;
   });
   return found;
 }
+
+constexpr Page kAllRows{UINT64_MAX, INT64_MAX};
 
 }  // namespace
 
@@ -73,7 +75,7 @@ std::vector<WorkunitId> MemoryStore::insert_workunits(
     const Workunit& added = add(units_, std::move(row)).row;
     list_to_check(run, added);
     RunTotals totals = run.totals;
-    count(totals, added, kOnce);
+    add_to(totals, added, kOnce);
     undo.set(run.totals, totals);
     touched_.push_back(added.id);
     ids.push_back(added.id);
@@ -92,8 +94,8 @@ void MemoryStore::update_workunits(std::span<const Workunit> workunits) {
     now.object = row.object;
     if (now.state != row.state || now.check != row.check) {
       RunTotals totals = run.totals;
-      count(totals, row, kAway);
-      count(totals, now, kOnce);
+      add_to(totals, row, kAway);
+      add_to(totals, now, kOnce);
       undo.set(run.totals, totals);
       list_to_check(run, now);
     }
@@ -140,10 +142,27 @@ std::optional<Workunit> MemoryStore::workunit(WorkunitId id) {
   return unit == nullptr ? std::nullopt : std::optional(unit->row);
 }
 
-std::vector<Workunit> MemoryStore::workunits(RunKey run, const Page& page) {
+bool MemoryStore::is_wanted(const WorkunitFilter& filter,
+                            const MemoryUnit& unit) {
+  const ResultFilter holder = filter.holder();
+  return matches(filter, unit.row) &&
+         (!filter.has_holder() ||
+          std::any_of(unit.results.begin(), unit.results.end(),
+                      [&](ResultId id) {
+                        return matches(holder, *results_.find(id));
+                      }));
+}
+
+std::vector<Workunit> MemoryStore::workunits(const WorkunitFilter& filter,
+                                             const Page& page) {
   return newest_of(
-      units_, run, page,
-      [](const MemoryUnit& unit) -> const Workunit& { return unit.row; });
+      units_, page,
+      [](const MemoryUnit& unit) -> const Workunit& { return unit.row; },
+      [&](const MemoryUnit& unit) { return is_wanted(filter, unit); });
+}
+
+std::uint64_t MemoryStore::count(const WorkunitFilter& filter) {
+  return workunits(filter, kAllRows).size();
 }
 
 std::vector<Workunit> MemoryStore::workunits_to_check(RunKey run) {
@@ -235,8 +254,8 @@ void MemoryStore::follow(const Result& old, const Result& now) {
   if (is_rejected(old)) undo_.erase(run.rejected, now.id);
   if (is_rejected(now)) undo_.insert(run.rejected, now.id);
   RunTotals totals = run.totals;
-  count(totals, old, kAway);
-  count(totals, now, kOnce);
+  add_to(totals, old, kAway);
+  add_to(totals, now, kOnce);
   undo_.set(run.totals, totals);
   if (old.validate_state == ValidateState::valid && is_rejected(now)) {
     withdraw_share(now);
@@ -263,9 +282,15 @@ std::optional<Result> MemoryStore::result(ResultId id) {
   return row == nullptr ? std::nullopt : std::optional(*row);
 }
 
-std::vector<Result> MemoryStore::results(RunKey run, const Page& page) {
-  return newest_of(results_, run, page,
-                   [](const Result& row) -> const Result& { return row; });
+std::vector<Result> MemoryStore::results(const ResultFilter& filter,
+                                         const Page& page) {
+  return newest_of(
+      results_, page, [](const Result& row) -> const Result& { return row; },
+      [&](const Result& row) { return matches(filter, row); });
+}
+
+std::uint64_t MemoryStore::count(const ResultFilter& filter) {
+  return results(filter, kAllRows).size();
 }
 
 std::vector<Result> MemoryStore::rejected_results(RunKey run,

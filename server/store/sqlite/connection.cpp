@@ -179,6 +179,24 @@ std::int64_t SqliteConnection::integer(const std::string& sql) {
   return guarded(path_, [&] { return database_.execAndGet(sql).getInt64(); });
 }
 
+void SqliteConnection::add_function(const char* name,
+                                    std::string (*function)(ByteView)) {
+  auto call = [](sqlite3_context* context, int, sqlite3_value** values) {
+    auto* answer_of =
+        reinterpret_cast<std::string (*)(ByteView)>(sqlite3_user_data(context));
+    const void* data = sqlite3_value_blob(values[0]);
+    const std::string answer =
+        answer_of({static_cast<const std::uint8_t*>(data),
+                   static_cast<std::size_t>(sqlite3_value_bytes(values[0]))});
+    sqlite3_result_text(context, answer.data(), static_cast<int>(answer.size()),
+                        SQLITE_TRANSIENT);
+  };
+  guarded(path_, [&] {
+    database_.createFunction(name, 1, true, reinterpret_cast<void*>(function),
+                             call);
+  });
+}
+
 bool SqliteConnection::in_transaction() const {
   return sqlite3_get_autocommit(database_.getHandle()) == 0;
 }

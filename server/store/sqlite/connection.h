@@ -87,6 +87,10 @@ class SqliteConnection {
   // The query is prepared anew each time: not for the server's daily work.
   std::int64_t integer(const std::string& sql);
 
+  // Lets SQL call function(blob), a text, by this name. Each blob has one
+  // answer. It must not throw.
+  void add_function(const char* name, std::string (*function)(ByteView));
+
   // False also after SQLite rolled back by itself, as it does on a full disk.
   bool in_transaction() const;
   std::int64_t last_insert_id() const;

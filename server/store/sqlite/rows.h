@@ -90,6 +90,11 @@ void get(Query& query, Reference<Id> reference) {
   reference.id = query.integer();  // NULL reads as 0
 }
 
+// A limit as SQL takes it; one beyond is none.
+inline std::int64_t limit_of(std::uint64_t limit) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(limit, INT64_MAX));
+}
+
 // Rows with an id of their own; others are found by a key.
 template <class Row>
 concept HasId = requires(Row& row) {

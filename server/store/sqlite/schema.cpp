@@ -435,13 +435,20 @@ CREATE TABLE orders (
 ) STRICT;
 )sql";
 
+// When a unit was judged, closed and checked: see Workunit.
+constexpr const char* kUnitTimes = R"sql(
+ALTER TABLE workunits ADD COLUMN judged INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workunits ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workunits ADD COLUMN checked INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
     kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
     kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
     kShardProgress, kCodecs,     kPeers,       kShares,     kAssimilators,
-    kOrders};
+    kOrders,        kUnitTimes};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -15,12 +14,6 @@
 
 namespace quorate {
 namespace {
-
-// As SQL takes it; a limit beyond is none.
-std::int64_t limit_of(std::uint64_t limit) {
-  return static_cast<std::int64_t>(
-      std::min<std::uint64_t>(limit, std::numeric_limits<std::int64_t>::max()));
-}
 
 template <class Row>
 std::vector<std::int64_t> insert_all(SqliteConnection& connection,
@@ -39,6 +32,7 @@ void update_all(SqliteConnection& connection, std::span<const Row> rows) {
 }  // namespace
 
 SqliteStore::SqliteStore(const fs::path& path) : connection_(path) {
+  connection_.add_function("device_of", device_in);
   migrate(connection_);
 }
 
@@ -266,12 +260,6 @@ std::optional<Workunit> SqliteStore::workunit(WorkunitId id) {
   return select_one<Workunit>(reading(), "WHERE id = ?", id);
 }
 
-std::vector<Workunit> SqliteStore::workunits(RunKey run, const Page& page) {
-  return select<Workunit>(reading(),
-                          "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
-                          run, page.before_id, limit_of(page.limit));
-}
-
 std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
   return select<Workunit>(
       reading(), "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
@@ -338,12 +326,6 @@ std::optional<Result> SqliteStore::result(ResultId id) {
   return select_one<Result>(reading(), "WHERE id = ?", id);
 }
 
-std::vector<Result> SqliteStore::results(RunKey run, const Page& page) {
-  return select<Result>(reading(),
-                        "WHERE run = ? AND id < ? ORDER BY id DESC LIMIT ?",
-                        run, page.before_id, limit_of(page.limit));
-}
-
 std::vector<Result> SqliteStore::rejected_results(RunKey run,
                                                   const Page& page) {
   return select<Result>(reading(),
@@ -376,6 +358,12 @@ std::vector<LedgerRecord> SqliteStore::ledger(RunKey run,
     records.push_back(std::move(row.record));
   }
   return records;
+}
+
+std::optional<LedgerRecord> SqliteStore::ledger_record_of(ResultId result) {
+  auto row = select_one<LedgerRow>(reading(), "WHERE result = ?", result);
+  if (!row) return std::nullopt;
+  return std::move(row->record);
 }
 
 std::optional<LedgerRecord> SqliteStore::last_record(RunKey run) {

@@ -78,7 +78,9 @@ class SqliteStore final : public Store {
   void update_workunits(std::span<const Workunit> workunits) override;
   std::vector<Workunit> live_workunits() override;
   std::optional<Workunit> workunit(WorkunitId id) override;
-  std::vector<Workunit> workunits(RunKey run, const Page& page) override;
+  std::vector<Workunit> workunits(const WorkunitFilter& filter,
+                                  const Page& page) override;
+  std::uint64_t count(const WorkunitFilter& filter) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
   std::vector<Workunit> workunits_with(RunKey run, HostId host,
@@ -97,7 +99,9 @@ class SqliteStore final : public Store {
   std::vector<Result> results_of(
       std::span<const WorkunitId> workunits) override;
   std::optional<Result> result(ResultId id) override;
-  std::vector<Result> results(RunKey run, const Page& page) override;
+  std::vector<Result> results(const ResultFilter& filter,
+                              const Page& page) override;
+  std::uint64_t count(const ResultFilter& filter) override;
   std::vector<Result> rejected_results(RunKey run, const Page& page) override;
 
   // The primary key is (run, seq), so pages and the last record are ranges of
@@ -106,6 +110,7 @@ class SqliteStore final : public Store {
                      const LedgerRecord& record) override;
   std::vector<LedgerRecord> ledger(RunKey run, std::uint64_t from_seq,
                                    std::uint64_t limit) override;
+  std::optional<LedgerRecord> ledger_record_of(ResultId result) override;
   std::optional<LedgerRecord> last_record(RunKey run) override;
   std::optional<LedgerRecord> last_snapshot_record(RunKey run) override;
 

@@ -1,5 +1,3 @@
-#include "client/worker/units/claim_check.h"
-
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -7,6 +5,7 @@
 #include "kernels/devices/backends.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/samples.h"
+#include "workunits/claim_difference.h"
 
 namespace quorate::worker {
 namespace {

@@ -17,7 +17,7 @@ using test::Volunteer;
 std::size_t removed(ProjectFixture& project, std::uint64_t units) {
   std::size_t count = 0;
   for (const Workunit& unit :
-       project.state().store.workunits(project.run().run.key, {1000})) {
+       project.state().store.workunits({project.run().run.key}, {1000})) {
     if (unit.unit_index >= units) continue;
     if (!project.state().objects.contains(unit.snapshot)) ++count;
   }

@@ -133,11 +133,11 @@ void check_as_it_was(Scene& scene, Store& store) {
   CHECK(same(store.boinc_hosts(), {BoincHost{scene.host, "f00", 1}}));
   CHECK(same(store.shares_of(scene.host), {HostShare{run, 1, 1, 1}}));
 
-  CHECK(same(store.workunits(run, {}), {scene.unit}));
+  CHECK(same(store.workunits({run}, {}), {scene.unit}));
   CHECK(store.workunits_to_check(run).empty());
   CHECK(same(store.workunits_with(run, scene.host, false), {scene.unit}));
   CHECK_FALSE(store.sealed_task(sample_workunit(2, run).object));
-  CHECK(same(store.results(run, {}), {scene.result}));
+  CHECK(same(store.results({run}, {}), {scene.result}));
   CHECK(same(store.results_of({&scene.unit.id, 1}), {scene.result}));
   CHECK(store.rejected_results(run, {}).empty());
   CHECK(same(store.totals(run), RunTotals{.results_assimilated = 1,
@@ -165,7 +165,7 @@ void restores_everything_that_is_rolled_back(Store& store) {
     check_as_it_was(scene, store);
   }
   change(store, [&] { scene.change_all(); });
-  CHECK(store.workunits(scene.run, {}).size() == 2);
+  CHECK(store.workunits({scene.run}, {}).size() == 2);
   CHECK(store.last_record(scene.run)->seq == 3);
   CHECK_MESSAGE(store.events({}).at(0).id == 2, "as if it was the first time");
 }
@@ -206,7 +206,7 @@ void keeps_what_a_row_is_made_with(Store& store) {
     result.workunit = 99;
     store.update_results({&result, 1});
   });
-  CHECK(same(store.workunits(scene.run, {}), {scene.unit}));
+  CHECK(same(store.workunits({scene.run}, {}), {scene.unit}));
   CHECK(same(store.results_of({&scene.unit.id, 1}), {scene.result}));
   CHECK(store.totals(scene.run).units_made == 1);
 }

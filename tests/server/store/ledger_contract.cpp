@@ -36,12 +36,13 @@ std::vector<Result> add_three_results(Store& store, RunKey run) {
 void keeps_ledgers(Store& store) {
   RunKey run = 0;
   RunKey other = 0;
-  std::vector<LedgerRecord> all;
+  std::vector<Result> results;
   change(store, [&] {
     run = add_run(store, 1);
     other = add_run(store, 2);
-    all = ledger_about(add_three_results(store, run));
+    results = add_three_results(store, run);
   });
+  const std::vector<LedgerRecord> all = ledger_about(results);
   CHECK_FALSE(store.last_record(run));
   CHECK_FALSE(store.last_snapshot_record(run));
   CHECK(store.ledger(run, 0, 10).empty());
@@ -54,6 +55,8 @@ void keeps_ledgers(Store& store) {
   });
   CHECK(same(store.last_record(run).value(), all[3]));
   CHECK(same(store.last_snapshot_record(run).value(), all[0]));
+  CHECK(same(store.ledger_record_of(results[1].id).value(), all[2]));
+  CHECK_FALSE(store.ledger_record_of(results[2].id + 1));
   change(store, [&] { append_records(store, run, records.subspan(4)); });
   CHECK(same(store.last_record(run).value(), all[5]));
   CHECK(same(store.last_snapshot_record(run).value(), all[4]));

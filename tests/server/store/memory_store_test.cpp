@@ -106,10 +106,10 @@ TEST_CASE("closed units beyond the number to keep are dropped, not counts") {
   CHECK_FALSE(life.has(one));
   CHECK(life.has(two));
   CHECK(life.has(open));
-  CHECK(life.store->workunits(life.run, {}).size() == 2);
+  CHECK(life.store->workunits({life.run}, {}).size() == 2);
   CHECK(
       test::same(life.store->workunits_with(life.run, life.host, true), {two}));
-  CHECK(life.store->results(life.run, {}).size() == 2);
+  CHECK(life.store->results({life.run}, {}).size() == 2);
 
   const RunTotals totals = life.store->totals(life.run);
   CHECK(totals.units_made == 3);

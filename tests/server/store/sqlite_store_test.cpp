@@ -1,3 +1,4 @@
+// Longer than other tests: older stores are made by undoing step after step.
 #include "server/store/sqlite/sqlite_store.h"
 
 #include <array>
@@ -34,6 +35,10 @@ constexpr const char* kWithoutShares =
     "ALTER TABLE runs DROP COLUMN used_seconds_at_work; "
     "ALTER TABLE runs DROP COLUMN used_host_seconds; "
     "ALTER TABLE runs DROP COLUMN used_cost";
+constexpr const char* kWithoutUnitTimes =
+    "ALTER TABLE workunits DROP COLUMN judged; "
+    "ALTER TABLE workunits DROP COLUMN closed; "
+    "ALTER TABLE workunits DROP COLUMN checked";
 constexpr const char* kWithoutPeers =
     "DROP TABLE peers; DROP TABLE allowed_peers; DROP INDEX ledger_peers";
 constexpr const char* kWithoutCodecs = "ALTER TABLE runs DROP COLUMN codec";
@@ -48,10 +53,11 @@ constexpr const char* kWithoutRecentCredit =
     "ALTER TABLE hosts DROP COLUMN recent_credit; "
     "ALTER TABLE hosts DROP COLUMN recent_credit_at";
 // The newest first.
-constexpr std::array kUndone = {
-    kWithoutOrders, kWithoutAssimilators,  kWithoutShares,      kWithoutPeers,
-    kWithoutCodecs, kWithoutShardProgress, kWithoutRecentCredit};
-constexpr std::size_t kNewest = 16;
+constexpr std::array kUndone = {kWithoutUnitTimes,     kWithoutOrders,
+                                kWithoutAssimilators,  kWithoutShares,
+                                kWithoutPeers,         kWithoutCodecs,
+                                kWithoutShardProgress, kWithoutRecentCredit};
+constexpr std::size_t kNewest = 17;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {
@@ -184,12 +190,12 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   open_sqlite_store(path);
   Bytes before = read_file(path);
   REQUIRE(before.at(kVersionOffset + 3) == kNewest);
-  before[kVersionOffset + 2] = 1;  // version 272
+  before[kVersionOffset + 2] = 1;  // version 273
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("272") != std::string::npos);
+  CHECK(std::string(error.what()).find("273") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }
@@ -307,6 +313,25 @@ TEST_CASE("an older store's runs have whole values, equal shares, no end") {
   auto store = open_sqlite_store(path);
   CHECK(test::same(store->runs().at(0), run));
   CHECK(store->cursor(run.key).used.host_seconds == 0);
+}
+
+TEST_CASE("nobody knows when the units of an older store were judged") {
+  test::TemporaryFolder folder;
+  const fs::path path = folder / "store.sqlite";
+  Workunit unit;
+  {
+    auto store = open_sqlite_store(path);
+    store->begin();
+    unit = test::add_workunit(*store, 1, test::add_run(*store, 1),
+                              WorkunitState::assimilated);
+    store->commit();
+  }
+  {
+    SqliteConnection older(path);
+    go_back_to(older, 16);
+  }
+  unit.judged = unit.closed = unit.checked = 0;
+  CHECK(test::same(open_sqlite_store(path)->workunit(unit.id).value(), unit));
 }
 
 TEST_CASE("a store of one shard after the other goes on in the middle of one") {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/store/change_contract.h"
+#include "tests/server/store/filter_contract.h"
 #include "tests/server/store/ledger_contract.h"
 #include "tests/server/store/people_contract.h"
 #include "tests/server/store/store_rows.h"
@@ -133,10 +134,10 @@ void keeps_workunits(Store& store) {
   });
   CHECK(same(store.workunit(units[2].id).value(), units[2]));
   CHECK_FALSE(store.workunit(units[3].id + 1));
-  CHECK(same(store.workunits(run, {}), {units[3], units[1], units[0]}));
-  CHECK(same(store.workunits(run, {.limit = 1}), {units[3]}));
+  CHECK(same(store.workunits({run}, {}), {units[3], units[1], units[0]}));
+  CHECK(same(store.workunits({run}, {.limit = 1}), {units[3]}));
   CHECK(same(
-      store.workunits(run, {.limit = UINT64_MAX, .before_id = units[3].id}),
+      store.workunits({run}, {.limit = UINT64_MAX, .before_id = units[3].id}),
       {units[1], units[0]}));
 
   const Workunit before = units[0];
@@ -149,7 +150,7 @@ void keeps_workunits(Store& store) {
     units[0].canonical_result = store.insert_results({&result, 1}).at(0);
     store.update_workunits(std::array{units[0], units[1]});
   });
-  CHECK(same(store.workunits(run, {}), {units[3], units[1], units[0]}));
+  CHECK(same(store.workunits({run}, {}), {units[3], units[1], units[0]}));
 }
 
 void keeps_sealed_tasks(Store& store) {
@@ -213,9 +214,9 @@ void keeps_results(Store& store) {
   CHECK(same(store.results_of(std::array{units[1].id, units[0].id}),
              {all[0], all[1], all[2]}));
   CHECK(store.results_of({}).empty());
-  CHECK(same(store.results(run, {}), {all[2], all[1], all[0]}));
-  CHECK(
-      same(store.results(run, {.limit = 1, .before_id = all[2].id}), {all[1]}));
+  CHECK(same(store.results({run}, {}), {all[2], all[1], all[0]}));
+  CHECK(same(store.results({run}, {.limit = 1, .before_id = all[2].id}),
+             {all[1]}));
 
   ResultId id = all[0].id;
   all[0] = sample_result(6, units[0]);
@@ -232,7 +233,7 @@ void keeps_results(Store& store) {
     // A look in the transaction shows them.
     CHECK(same(store.result(all[0].id).value(), all[0]));
   });
-  CHECK(same(store.results(run, {}), {all[2], all[1], all[0]}));
+  CHECK(same(store.results({run}, {}), {all[2], all[1], all[0]}));
 }
 
 void finds_rejected_and_recent_results(Store& store) {
@@ -305,7 +306,7 @@ void keeps_events(Store& store) {
 // Totals by reading rows: what totals() must equal.
 RunTotals counted(Store& store, RunKey run) {
   RunTotals totals;
-  for (const Workunit& unit : store.workunits(run, {.limit = 1000})) {
+  for (const Workunit& unit : store.workunits({run}, {.limit = 1000})) {
     ++totals.units_made;
     if (unit.state == WorkunitState::assimilated) {
       ++totals.results_assimilated;
@@ -316,7 +317,7 @@ RunTotals counted(Store& store, RunKey run) {
       ++totals.units_closed;
     }
   }
-  for (const Result& result : store.results(run, {.limit = 1000})) {
+  for (const Result& result : store.results({run}, {.limit = 1000})) {
     if (result.validate_state == ValidateState::valid) ++totals.results_valid;
     if (result.validate_state == ValidateState::invalid) {
       ++totals.results_rejected;
@@ -354,7 +355,7 @@ void counts_totals(Store& store) {
       CHECK(same(store.totals(run), counted(store, run)));
     }
   }
-  Workunit unit = store.workunits(run, {.limit = 1}).at(0);
+  Workunit unit = store.workunits({run}, {.limit = 1}).at(0);
   for (ValidateState from : kVerdicts) {
     for (ValidateState to : kVerdicts) {
       change(store, [&] {
@@ -392,7 +393,7 @@ void forgets_what_is_rolled_back(Store& store) {
   store.rollback();
 
   CHECK(store.hosts().empty());
-  CHECK(same(store.workunits(run, {}), {unit}));
+  CHECK(same(store.workunits({run}, {}), {unit}));
   CHECK(same(store.cursor(run), sample_cursor(1)));
   CHECK(store.shard_progress(run, 5).empty());
   CHECK(same(store.totals(run), RunTotals{.units_made = 1}));
@@ -450,6 +451,8 @@ constexpr std::array kCases{
     ContractCase{"keeps results", keeps_results},
     ContractCase{"finds rejected and recent results",
                  finds_rejected_and_recent_results},
+    ContractCase{"finds results by filters", finds_results_by_filters},
+    ContractCase{"finds workunits by filters", finds_workunits_by_filters},
     ContractCase{"keeps ledgers", keeps_ledgers},
     ContractCase{"refuses ledgers that contradict themselves",
                  refuses_ledgers_that_contradict_themselves},

@@ -130,7 +130,10 @@ Workunit sample_workunit(std::uint8_t n, RunKey run) {
           .max_total_results = small(n, 8),
           .created = 500 + n,
           .check = n % 2 == 0 ? UnitCheck::spot : UnitCheck::sound,
-          .is_late = n % 2 == 1};
+          .is_late = n % 2 == 1,
+          .judged = 1100 + n,
+          .closed = 1200 + n,
+          .checked = 1300 + n};
 }
 
 Result sample_result(std::uint8_t n, const Workunit& workunit) {
@@ -261,10 +264,12 @@ bool same(const Workunit& a, const Workunit& b) {
   auto fields = [](const Workunit& row) {
     const auto& [id, run, index, object, snapshot, shard, version, round, epoch,
                  samples, operations, quorum, target, errors, total, state,
-                 canonical, created, check, late] = row;
+                 canonical, created, check, late, judged, closed, checked] =
+        row;
     return std::tie(id, run, index, object, snapshot, shard, version, round,
                     epoch, samples, operations, quorum, target, errors, total,
-                    state, canonical, created, check, late);
+                    state, canonical, created, check, late, judged, closed,
+                    checked);
   };
   return fields(a) == fields(b);
 }

@@ -26,6 +26,26 @@ TEST_CASE("which state of a unit may follow which") {
   }
 }
 
+TEST_CASE("a unit knows when it was judged, closed and checked") {
+  Workunit unit;
+  set_state(unit, WorkunitState::validated, 1000);
+  CHECK(unit.judged == 1000);
+  CHECK(unit.closed == 0);
+  set_state(unit, WorkunitState::assimilated, 2000);
+  CHECK(unit.judged == 1000);
+  CHECK(unit.closed == 2000);
+  set_check(unit, UnitCheck::recheck, 3000);
+  set_check(unit, UnitCheck::sound, 4000);
+  CHECK(unit.checked == 4000);
+  set_check(unit, UnitCheck::none, 5000);
+  CHECK(unit.checked == 0);
+
+  Workunit failed;
+  set_state(failed, WorkunitState::failed, 6000);
+  CHECK(failed.judged == 6000);
+  CHECK(failed.closed == 6000);
+}
+
 TEST_CASE("a result goes out, ends, and counts once it was accepted") {
   Host host;
   host.id = 5;

@@ -1,8 +1,8 @@
-#include "client/worker/units/claim_check.h"
+#include "workunits/claim_difference.h"
 
 #include <algorithm>
 
-namespace quorate::worker {
+namespace quorate {
 
 std::optional<std::uint32_t> differing_digest(const Claim& claim,
                                               std::span<const Hash> digests) {
@@ -22,16 +22,14 @@ std::optional<std::uint32_t> difference(const Claim& claim,
 
 // A claim that ends early, or goes on where the training diverged, differs in
 // the stretch after the last digest that they share.
-protocol::ComputeDiffers stretch_of(std::uint32_t digest,
-                                    const TrainingTask& task) {
-  protocol::ComputeDiffers differs;
-  differs.digest = digest;
+Stretch stretch_of(std::uint32_t digest, const TrainingTask& task) {
+  Stretch stretch;
   const std::uint64_t before = std::uint64_t{digest} * task.digest_every;
   const std::uint64_t steps = task.range.steps;
-  differs.first_step = static_cast<std::uint32_t>(std::min(before + 1, steps));
-  differs.last_step =
+  stretch.first_step = static_cast<std::uint32_t>(std::min(before + 1, steps));
+  stretch.last_step =
       static_cast<std::uint32_t>(std::min(before + task.digest_every, steps));
-  return differs;
+  return stretch;
 }
 
-}  // namespace quorate::worker
+}  // namespace quorate

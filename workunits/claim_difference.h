@@ -1,15 +1,15 @@
-// Where a claim about a unit leaves the path of the computation.
+// Where two claims about one unit part: the first state digest that differs,
+// and the steps before it. Pure.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
-#include "protocol/worker/messages.h"
 #include "workunits/result_header.h"
 #include "workunits/task.h"
 
-namespace quorate::worker {
+namespace quorate {
 
 // The first of the claim's digests that is not the computed one; `digests` may
 // be those of the unit's beginning only. nullopt: all so far agree.
@@ -21,8 +21,12 @@ std::optional<std::uint32_t> differing_digest(const Claim& claim,
 std::optional<std::uint32_t> difference(const Claim& claim,
                                         const Claim& computed);
 
-// The steps that a difference at this digest may lie in.
-protocol::ComputeDiffers stretch_of(std::uint32_t digest,
-                                    const TrainingTask& task);
+// Steps of a unit, from 1, in one of which a claim left the other's path.
+struct Stretch {
+  std::uint32_t first_step = 0;
+  std::uint32_t last_step = 0;
+};
+// Those that a difference at this digest may lie in.
+Stretch stretch_of(std::uint32_t digest, const TrainingTask& task);
 
-}  // namespace quorate::worker
+}  // namespace quorate
