@@ -99,6 +99,7 @@ ROOMS = {
         "server/doors/boinc",
         "server/doors/peers",
         "server/page",          # what people see
+        "server/orders/runs",   # runs made and changed
         "server/orders",        # what admin commands ask of a server
         "server/serving",
         "server/simulator/scenario",

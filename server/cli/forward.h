@@ -13,7 +13,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include "server/orders/run_arguments.h"
+#include "server/orders/runs/run_arguments.h"
 
 namespace quorate {
 

@@ -11,8 +11,8 @@
 #include "server/cli/run_text.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/table.h"
-#include "server/orders/presets.h"
-#include "server/orders/run_arguments.h"
+#include "server/orders/runs/presets.h"
+#include "server/orders/runs/run_arguments.h"
 #include "validator/update_rules/update_rule.h"
 #include "workunits/workunit.h"
 

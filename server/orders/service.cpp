@@ -12,16 +12,16 @@
 #include "base/error.h"
 #include "server/making/evaluations.h"
 #include "server/orders/by_hand.h"
-#include "server/orders/change_run.h"
-#include "server/orders/create_run.h"
 #include "server/orders/host_orders.h"
 #include "server/orders/ledger_rows.h"
 #include "server/orders/lists.h"
-#include "server/orders/move_run.h"
 #include "server/orders/order_book.h"
 #include "server/orders/peer_orders.h"
 #include "server/orders/remove_dataset.h"
 #include "server/orders/result_orders.h"
+#include "server/orders/runs/change_run.h"
+#include "server/orders/runs/create_run.h"
+#include "server/orders/runs/move_run.h"
 #include "server/orders/unit_view.h"
 #include "server/page/status.h"
 
@@ -129,6 +129,11 @@ json on_memory(Project& project, const json& arguments) {
   return kOrder(project.state(), project.daemons(), arguments);
 }
 
+template <auto kQuestion>
+json on_state(Project& project, const json& arguments) {
+  return kQuestion(project.state(), arguments);
+}
+
 using Command = std::function<json(Project&, const json&)>;
 
 const std::map<std::string, Command>& commands() {
@@ -160,10 +165,8 @@ const std::map<std::string, Command>& commands() {
       {"host-ban", ban_host},
       {"host-pardon", pardon_host},
       {"host-purge", purge_host},
-      {"workunits",
-       [](Project& p, const json& a) { return list_workunits(p.state(), a); }},
-      {"results",
-       [](Project& p, const json& a) { return list_results(p.state(), a); }},
+      {"workunits", on_state<list_workunits>},
+      {"results", on_state<list_results>},
       {"snapshots", list_snapshots},
       {"result-accept", on_memory<accept_result>},
       {"result-reject", on_memory<reject_result>},
@@ -172,16 +175,9 @@ const std::map<std::string, Command>& commands() {
       {"workunit-reissue", on_memory<reissue_workunit>},
       {"workunit-replicate", on_memory<replicate_workunit>},
       {"log", list_orders},
-      {"workunit-show",
-       [](Project& p, const json& a) { return show_workunit(p.state(), a); }},
-      {"validate",
-       [](Project& p, const json& a) {
-         return validate_by_hand(p.state(), p.daemons(), a);
-       }},
-      {"assimilate",
-       [](Project& p, const json& a) {
-         return assimilate_by_hand(p.state(), p.daemons(), a);
-       }},
+      {"workunit-show", on_state<show_workunit>},
+      {"validate", on_memory<validate_by_hand>},
+      {"assimilate", on_memory<assimilate_by_hand>},
       {"ledger", list_ledger},
       {"host-find", find_host},
       {"exportable", exportable},

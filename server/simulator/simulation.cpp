@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "server/making/evaluations.h"
-#include "server/orders/create_run.h"
-#include "server/orders/move_run.h"
+#include "server/orders/runs/create_run.h"
+#include "server/orders/runs/move_run.h"
 
 namespace quorate {
 namespace {

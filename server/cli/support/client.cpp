@@ -6,11 +6,12 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <stdlib.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
+
+#include <stdlib.h>
 
 namespace quorate {
 namespace {

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "server/making/evaluations.h"
-#include "server/orders/change_run.h"
-#include "server/orders/move_run.h"
+#include "server/orders/runs/change_run.h"
+#include "server/orders/runs/move_run.h"
 #include "server/page/status.h"
 #include "tests/server/project_fixture.h"
 

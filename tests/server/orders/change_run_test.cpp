@@ -1,5 +1,5 @@
 // A run goes on with another rule, and its ledger tells the whole story.
-#include "server/orders/change_run.h"
+#include "server/orders/runs/change_run.h"
 
 #include <set>
 

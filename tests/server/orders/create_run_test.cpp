@@ -1,5 +1,5 @@
 // A whole project folder, its runs and admin commands, without a server.
-#include "server/orders/create_run.h"
+#include "server/orders/runs/create_run.h"
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "server/datasets/dataset.h"
 #include "server/making/evaluations.h"
-#include "server/orders/run_arguments.h"
+#include "server/orders/runs/run_arguments.h"
 #include "server/orders/service.h"
 #include "server/project/project.h"
 #include "tests/server/project_fixture.h"

@@ -1,10 +1,10 @@
 // Shares, ends and barriers, as they are typed.
-#include "server/orders/run_sharing.h"
+#include "server/orders/runs/run_sharing.h"
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
-#include "server/orders/change_run.h"
+#include "server/orders/runs/change_run.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {

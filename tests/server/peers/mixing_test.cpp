@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/arithmetic.h"
-#include "server/orders/change_run.h"
+#include "server/orders/runs/change_run.h"
 #include "tests/server/project_fixture.h"
 #include "workunits/objects/safetensors.h"
 

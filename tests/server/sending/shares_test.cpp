@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "server/orders/create_run.h"
-#include "server/orders/move_run.h"
+#include "server/orders/runs/create_run.h"
+#include "server/orders/runs/move_run.h"
 #include "server/page/status.h"
 #include "tests/server/project_fixture.h"
 

@@ -8,7 +8,7 @@
 #include "protocol/native/messages.h"
 #include "server/datasets/dataset.h"
 #include "server/doors/boinc/files/names.h"
-#include "server/orders/create_run.h"
+#include "server/orders/runs/create_run.h"
 #include "tests/protocol/boinc/samples.h"
 #include "tests/server/project_fixture.h"
 

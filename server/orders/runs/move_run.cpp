@@ -1,4 +1,4 @@
-#include "server/orders/move_run.h"
+#include "server/orders/runs/move_run.h"
 
 #include <utility>
 

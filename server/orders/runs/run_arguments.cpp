@@ -1,4 +1,4 @@
-#include "server/orders/run_arguments.h"
+#include "server/orders/runs/run_arguments.h"
 
 #include <algorithm>
 #include <charconv>

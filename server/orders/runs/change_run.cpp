@@ -1,4 +1,4 @@
-#include "server/orders/change_run.h"
+#include "server/orders/runs/change_run.h"
 
 #include <utility>
 
@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "server/orders/run_arguments.h"
-#include "server/orders/run_sharing.h"
+#include "server/orders/runs/run_arguments.h"
+#include "server/orders/runs/run_sharing.h"
 
 namespace quorate {
 namespace {

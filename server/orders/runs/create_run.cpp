@@ -1,4 +1,4 @@
-#include "server/orders/create_run.h"
+#include "server/orders/runs/create_run.h"
 
 #include <algorithm>
 
@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "server/making/work_generator.h"
-#include "server/orders/presets.h"
-#include "server/orders/run_arguments.h"
-#include "server/orders/run_sharing.h"
+#include "server/orders/runs/presets.h"
+#include "server/orders/runs/run_arguments.h"
+#include "server/orders/runs/run_sharing.h"
 #include "workunits/objects/safetensors.h"
 
 namespace quorate {

@@ -1,4 +1,4 @@
-#include "server/orders/presets.h"
+#include "server/orders/runs/presets.h"
 
 #include <map>
 

@@ -2,7 +2,7 @@
 // its model nor its ledger knows.
 #pragma once
 
-#include "server/orders/run_arguments.h"
+#include "server/orders/runs/run_arguments.h"
 #include "server/state/project_state.h"
 
 namespace quorate {

@@ -1,4 +1,4 @@
-#include "server/orders/run_sharing.h"
+#include "server/orders/runs/run_sharing.h"
 
 #include "server/making/run_limits.h"
 #include "server/settings/duration.h"
