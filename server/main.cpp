@@ -38,7 +38,6 @@ int run(int argc, char** argv) {
   quorate::add_serve(app, options);
   quorate::add_show(app, options);
   quorate::add_storage(app, options);
-  quorate::add_workunit(app, options);
   quorate::add_by_hand(app, options);
   quorate::add_result(app, options);
   quorate::add_log(app, options);

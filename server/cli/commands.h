@@ -32,7 +32,6 @@ void add_serve(CLI::App& app, GlobalOptions& options);
 void add_show(CLI::App& app, GlobalOptions& options);
 void add_lists(CLI::App& app, GlobalOptions& global);  // called by add_show()
 void add_storage(CLI::App& app, GlobalOptions& options);
-void add_workunit(CLI::App& app, GlobalOptions& options);
 // The orders that only look, of the groups `workunit` and `result`.
 void add_workunit_show(CLI::App& workunit, GlobalOptions& options);
 void add_result_show(CLI::App& result, GlobalOptions& options);

@@ -125,19 +125,21 @@ void add_workunit_orders(CLI::App& workunit, GlobalOptions& global) {
 }
 
 void add_result(CLI::App& app, GlobalOptions& global) {
-  CLI::App* result =
-      app.add_subcommand("result", "Decide about one result of a workunit");
+  CLI::App* result = app.add_subcommand(
+      "result", "Show one result of a workunit, or decide about it");
   result->require_subcommand(1);
   result->footer(
       "Example:\n  quorate -C my-project result reject 12 --why \"it is "
       "false\"\n");
+  add_result_show(*result, global);
   add_result_orders(*result, global);
   CLI::App* workunit =
-      app.add_subcommand("workunit", "Decide about one workunit");
+      app.add_subcommand("workunit", "Show one workunit, or decide about it");
   workunit->require_subcommand(1);
   workunit->footer(
       "Example:\n  quorate -C my-project workunit reissue 7 --why \"its hosts "
       "hang\"\n");
+  add_workunit_show(*workunit, global);
   add_workunit_orders(*workunit, global);
 }
 

@@ -45,14 +45,4 @@ void add_result_show(CLI::App& result, GlobalOptions& global) {
                 "show`");
 }
 
-void add_workunit(CLI::App& app, GlobalOptions& global) {
-  CLI::App* workunit = app.add_subcommand("workunit", "Look at one workunit");
-  workunit->require_subcommand(1);
-  add_workunit_show(*workunit, global);
-  CLI::App* result =
-      app.add_subcommand("result", "Look at one result of a workunit");
-  result->require_subcommand(1);
-  add_result_show(*result, global);
-}
-
 }  // namespace quorate
