@@ -167,7 +167,7 @@ void Verdicts::reject_false(LiveUnit& live, Result& result,
 }
 
 void Verdicts::take_back_verdict(LiveUnit& live) {
-  Consequences::forget_recheck(state_.run(live.unit.run), live.unit);
+  consequences_.forget_recheck(state_.run(live.unit.run), live.unit);
   if (live.unit.check == UnitCheck::sound) {
     set_check(live.unit, UnitCheck::none, state_.clock.unix_ms());
   }

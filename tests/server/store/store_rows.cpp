@@ -223,12 +223,12 @@ bool same(const Run& a, const Run& b) {
     const auto& [key, id, name, state, reason, model, dataset, seed, batch,
                  micro, steps, epochs, optimizer, schedule, codec, rule,
                  settings, quorum, units, round_share, barrier, share, until,
-                 created, ended, removed] = row;
+                 assimilators, consistency, created, ended, removed] = row;
     return std::tie(key, id, name, state, reason, model, dataset, seed, batch,
                     micro, steps, epochs, optimizer, schedule, codec, rule,
                     settings, quorum, units, round_share, barrier, share,
-                    until.accuracy, until.seconds, until.cost, created, ended,
-                    removed);
+                    until.accuracy, until.seconds, until.cost, assimilators,
+                    consistency, created, ended, removed);
   };
   return fields(a) == fields(b);
 }
