@@ -40,7 +40,9 @@ auto& named(Rows& rows, const char* what, const std::string& wanted,
         what, wanted,
         fmt::format("{} have this name: give the id (`quorate hosts`)", count));
   }
-  refuse(what, wanted, "there is none: known are " + known(labels));
+  refuse(what, wanted,
+         fmt::format("there is none: known are {}; see `quorate hosts`",
+                     known(labels)));
 }
 
 // "2026-11-24T10:30:05Z"; the time and the Z may be missing.

@@ -290,7 +290,7 @@ TEST_CASE("by hand, what does not exist is an error") {
   AdminService admin(*project);
   admin.call("train-create", {{"run", "one"}, {"dataset", "tiny"}});
   CHECK(refusal(admin, "validate", {{"workunit", 999999}})
-            .find("there is no workunit 999999: known are no open ones") !=
+            .find("there is no workunit 999999: known open ones are none") !=
         std::string::npos);
   CHECK(refusal(admin, "assimilate", {{"run", "nope"}})
             .find("there is no run \"nope\": known are one") !=
