@@ -9,6 +9,9 @@ and the ledger replays.
 
 import os
 import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from support.project import (RUN, Project, Server, Skip, Volunteer, expect,
                              run, wait_for)
