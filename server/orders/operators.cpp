@@ -41,7 +41,10 @@ bool only_asks(const std::string& command, const nlohmann::json& arguments) {
       "train-list", "train-show", "status",  "hosts",         "host-show",
       "host-find",  "workunits",  "results", "snapshots",     "ledger",
       "exportable", "peers-list", "log",     "workunit-show", "result-show"};
+  // Others may ignore an argument that they do not know, and do it.
+  static const std::set<std::string> kMayBeDry = {"validate", "assimilate"};
   if (kQuestions.contains(command)) return true;
+  if (!kMayBeDry.contains(command)) return false;
   const auto dry = arguments.find("dry_run");
   return dry != arguments.end() && *dry == true;
 }

@@ -46,6 +46,7 @@ TEST_CASE("a command that is not known changes something") {
   CHECK_FALSE(only_asks("validate", {{"dry_run", false}}));
   CHECK_FALSE(only_asks("validate", {{"dry_run", "yes"}}));
   CHECK_FALSE(only_asks("train-stop", nlohmann::json::object()));
+  CHECK_FALSE(only_asks("train-stop", {{"dry_run", true}}));
   CHECK_FALSE(only_asks("anything", nlohmann::json::object()));
 }
 
