@@ -17,7 +17,7 @@ using test::sample_project;
 
 std::vector<OrderRecord> sample_log() {
   std::vector<OrderRecord> log;
-  for (std::uint64_t seq : {1, 2, 3, 4}) {
+  for (std::uint64_t seq : {1U, 2U, 3U, 4U}) {
     OrderEntry entry = sample_order();
     entry.seq = seq;
     entry.previous = log.empty() ? Hash{} : log.back().hash;
