@@ -73,7 +73,7 @@ TEST_CASE("a share stands for a part of the hosts, and for one at least") {
 }
 
 TEST_CASE("runs get hosts' time by their shares, and hosts seldom change") {
-  for (std::size_t hosts : {1, 4, 7, 100}) {
+  for (std::size_t hosts : {1U, 4U, 7U, 100U}) {
     CAPTURE(hosts);
     Giver giver(hosts);
     const int units = 4000;

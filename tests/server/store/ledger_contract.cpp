@@ -120,7 +120,7 @@ void keeps_orders(Store& store) {
                        filled<Signature>(byte)};
   };
   change(store, [&] {
-    for (std::uint64_t seq : {1, 2, 3}) store.append_order(order(seq));
+    for (std::uint64_t seq : {1U, 2U, 3U}) store.append_order(order(seq));
   });
   CHECK(store.orders_made() == 3);
   CHECK(store.last_order().value().line == "line 3");
