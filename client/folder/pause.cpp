@@ -1,13 +1,13 @@
 #include "client/folder/pause.h"
 
 #include <charconv>
+#include <limits>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "client/folder/local_time.h"
-#include "commandline/duration.h"
 
 namespace quorate::client {
 namespace {
@@ -15,6 +15,21 @@ namespace {
 // A clock that is set a little is still the same clock.
 constexpr std::int64_t kSlackMs = 60'000;
 constexpr std::int64_t kShortMs = 600'000;
+
+double seconds_of(char unit) {
+  switch (unit) {
+    case 's':
+      return 1;
+    case 'm':
+      return 60;
+    case 'h':
+      return 3600;
+    case 'd':
+      return 86400;
+    default:
+      return 0;
+  }
+}
 
 [[noreturn]] void refuse_duration(std::string_view text) {
   throw Error(ErrorKind::usage,
@@ -37,7 +52,19 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
 }  // namespace
 
 Seconds parse_duration(std::string_view text) {
-  const Seconds duration(commandline::seconds_in(text).value_or(0));
+  const char* at = text.data();
+  const char* end = at + text.size();
+  Seconds duration{0};
+  double last_unit = std::numeric_limits<double>::infinity();
+  while (at != end) {
+    std::uint32_t count = 0;
+    auto [stop, failed] = std::from_chars(at, end, count);
+    double unit = failed == std::errc{} && stop != end ? seconds_of(*stop) : 0;
+    if (unit == 0 || unit >= last_unit) refuse_duration(text);
+    last_unit = unit;
+    duration += Seconds(count * unit);
+    at = stop + 1;
+  }
   if (duration <= Seconds(0) || duration > kLongestPause) refuse_duration(text);
   return duration;
 }

@@ -1,5 +1,4 @@
 // log: what operators ordered, and whether all of it is still there.
-#include <charconv>
 #include <functional>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/table.h"
+#include "server/orders/named.h"
 #include "workunits/ledger/order_log.h"
 
 namespace quorate {
@@ -51,27 +51,6 @@ json each_order(
   }
 }
 
-// "90m", "12h", "7d": so long before now.
-Millis since_of(const std::string& text) {
-  if (text.empty()) return 0;
-  std::int64_t count = 0;
-  const char* end = text.data() + text.size() - 1;
-  const auto [rest, error] = std::from_chars(text.data(), end, count);
-  const std::string units = "mhd";
-  const std::size_t unit = units.find(text.back());
-  constexpr std::int64_t kMinute = 60'000;
-  constexpr std::int64_t kLengths[] = {kMinute, 60 * kMinute, 1440 * kMinute};
-  constexpr std::int64_t kMost = 1'000'000;
-  if (error != std::errc() || rest != end || unit == units.npos || count < 0 ||
-      count > kMost) {
-    throw Error(ErrorKind::usage,
-                fmt::format("log: --since {}: expected a number of minutes, "
-                            "hours or days, for example 90m, 12h or 7d",
-                            text));
-  }
-  return SystemClock().unix_ms() - count * kLengths[unit];
-}
-
 json row_of_order(const OrderRecord& record, const OrderEntry& entry) {
   json arguments = json::parse(entry.arguments, nullptr, false);
   if (arguments.is_discarded()) arguments = entry.arguments;  // was too long
@@ -83,7 +62,9 @@ json row_of_order(const OrderRecord& record, const OrderEntry& entry) {
 
 void show_log(const GlobalOptions& global, const LogOptions& options) {
   AdminClient client(global.folder);
-  const Millis since = since_of(options.since);
+  const Millis since = options.since.empty()
+                           ? 0
+                           : since_text(options.since, SystemClock().unix_ms());
   std::vector<json> rows;
   each_order(client, [&](const json&, const OrderRecord& record) {
     const OrderEntry entry = parse_order(record.line);

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "commandline/duration.h"
+#include "server/settings/duration.h"
 
 namespace quorate {
 namespace {
@@ -123,8 +123,8 @@ Workunit workunit_named(ProjectState& state, WorkunitId id) {
 
 Millis since_text(const std::string& text, Millis now) {
   std::optional<Millis> moment = moment_in(text);
-  if (const auto ago = commandline::seconds_in(text)) {
-    moment = now - static_cast<Millis>(*ago * 1000);
+  if (const auto ago = parse_duration(text)) {
+    moment = now - static_cast<Millis>(ago->count() * 1000);
   }
   if (!moment) {
     refuse("--since", text,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "server/judging/consequences.h"
 #include "server/judging/unit_facts.h"
+#include "server/orders/named.h"
 #include "server/units/decision_by_hand.h"
 
 namespace quorate {
@@ -62,16 +63,12 @@ void expect_loaded(const TrainingRun& training) {
 }
 
 OrderedUnit ordered_unit(ProjectState& state, WorkunitId id) {
-  std::optional<Workunit> unit = state.store.workunit(id);
-  if (!unit) {
-    refuse_order(
-        fmt::format("there is no workunit {}: see `quorate workunits`", id));
-  }
-  const TrainingRun& training = state.run(unit->run);
+  const Workunit unit = workunit_named(state, id);
+  const TrainingRun& training = state.run(unit.run);
   expect_loaded(training);
   OrderedUnit ordered;
-  ordered.unit = *unit;
-  ordered.run = unit->run;
+  ordered.unit = unit;
+  ordered.run = unit.run;
   ordered.results = state.store.results_of({&id, 1});
   ordered.live = state.feeder.find(id);
   ordered.facts.run = training.run.name;

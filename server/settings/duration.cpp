@@ -13,8 +13,12 @@ struct Unit {
   double seconds;
 };
 
-constexpr std::array<Unit, 5> kUnits{
-    {{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}, {"ms", 0.001}}};
+constexpr std::array<Unit, 6> kUnits{{{"d", 86400},
+                                      {"h", 3600},
+                                      {"min", 60},
+                                      {"m", 60},
+                                      {"s", 1},
+                                      {"ms", 0.001}}};
 
 }  // namespace
 

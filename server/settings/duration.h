@@ -9,8 +9,8 @@
 
 namespace quorate {
 
-// "90 s", "15min", "8 h", "1.5d", "200 ms", from 0 to kMostSeconds; nullopt for
-// anything else.
+// "90 s", "15min" or "15m", "8 h", "1.5d", "200 ms", from 0 to kMostSeconds;
+// nullopt for anything else.
 std::optional<Seconds> parse_duration(std::string_view text);
 // In the largest unit of which it has at least one: "6h", "1.5d".
 std::string duration_text(Seconds time);

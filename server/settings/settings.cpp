@@ -125,36 +125,31 @@ Entry share(std::string name, double ServerSettings::*member,
           "a number from 0 to 1"};
 }
 
-Entry days(std::string name, double ServerSettings::*member,
-           std::string comment) {
-  constexpr double kMost = 36'500;
-  return {std::move(name), std::move(comment) + " 0: for ever.",
-          [member](const ServerSettings& s) {
-            return fmt::format("{}", s.*member);
-          },
-          [member](ServerSettings& s, const toml::node& node) {
-            auto value = node.value<double>();
-            if (!value || !(*value >= 0 && *value <= kMost)) return false;
-            s.*member = *value;
-            return true;
-          },
-          fmt::format("a number of days from 0 to {}", kMost)};
-}
-
-Entry price(std::string name, double ServerSettings::*member,
-            std::string comment) {
-  constexpr double kMost = 1e6;
+// A number from 0 to `most`; what: of what it is one, or "".
+Entry amount(std::string name, double ServerSettings::*member, double most,
+             const char* what, std::string comment) {
   return {std::move(name), std::move(comment),
           [member](const ServerSettings& s) {
             return fmt::format("{}", s.*member);
           },
-          [member](ServerSettings& s, const toml::node& node) {
+          [member, most](ServerSettings& s, const toml::node& node) {
             auto value = node.value<double>();
-            if (!value || !(*value >= 0 && *value <= kMost)) return false;
+            if (!value || !(*value >= 0 && *value <= most)) return false;
             s.*member = *value;
             return true;
           },
-          fmt::format("a number from 0 to {}", kMost)};
+          fmt::format("a number {}from 0 to {}", what, most)};
+}
+
+Entry days(std::string name, double ServerSettings::*member,
+           std::string comment) {
+  return amount(std::move(name), member, 36'500, "of days ",
+                std::move(comment) + " 0: for ever.");
+}
+
+Entry price(std::string name, double ServerSettings::*member,
+            std::string comment) {
+  return amount(std::move(name), member, 1e6, "", std::move(comment));
 }
 
 constexpr std::size_t kMostUsers = 64;

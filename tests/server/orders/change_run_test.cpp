@@ -7,15 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "tests/server/orders/run_changes.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
 namespace {
 
 using nlohmann::json;
+using test::change;
 using test::check_ledger;
 using test::ProjectFixture;
 using test::ProjectOptions;
+using test::refusal_of_change;
 using test::Volunteer;
 
 ProjectOptions options_with(const std::string& rule) {
@@ -26,22 +29,6 @@ ProjectOptions options_with(const std::string& rule) {
   options.on_disk = true;
   options.evaluate_every_versions = 1000;  // published at a change only
   return options;
-}
-
-void change(ProjectFixture& project, const json& wishes) {
-  project.job([&] {
-    change_run(project.state(), project.daemons(), project.run(), wishes);
-  });
-}
-
-std::string refusal(ProjectFixture& project, const json& wishes) {
-  try {
-    change(project, wishes);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  return "not refused";
 }
 
 void work(ProjectFixture& project, const Volunteer& who, int units) {
@@ -141,28 +128,28 @@ TEST_CASE("settings are kept unless others are given") {
 
 TEST_CASE("a change that cannot work is refused, and changes nothing") {
   ProjectFixture project(options_with("vc-asgd"));
-  CHECK(refusal(project, json::object()) ==
+  CHECK(refusal_of_change(project, json::object()) ==
         "train change: say what to change, for example --rule "
         "diloco; see `quorate train change --help`");
-  CHECK(refusal(project, {{"rule", "magic"}}).find("unknown; choose one of") !=
-        std::string::npos);
-  CHECK(refusal(project, {{"alpha", 1}}).find("setting \"alpha\" is 1") !=
-        std::string::npos);
-  CHECK(refusal(project, {{"rule", "sync"}, {"local_steps", 3}})
+  CHECK(refusal_of_change(project, {{"rule", "magic"}})
+            .find("unknown; choose one of") != std::string::npos);
+  CHECK(refusal_of_change(project, {{"alpha", 1}})
+            .find("setting \"alpha\" is 1") != std::string::npos);
+  CHECK(refusal_of_change(project, {{"rule", "sync"}, {"local_steps", 3}})
             .find("have 1 step") != std::string::npos);
-  CHECK(refusal(project, {{"rule", "easgd"}})
+  CHECK(refusal_of_change(project, {{"rule", "easgd"}})
             .find("is for SGD without momentum") != std::string::npos);
-  CHECK(refusal(project, {{"lr", "fast"}}).find("--lr: expected a number") !=
-        std::string::npos);
-  CHECK(refusal(project, {{"codec", "mp3"}}).find("unknown codec \"mp3\"") !=
-        std::string::npos);
+  CHECK(refusal_of_change(project, {{"lr", "fast"}})
+            .find("--lr: expected a number") != std::string::npos);
+  CHECK(refusal_of_change(project, {{"codec", "mp3"}})
+            .find("unknown codec \"mp3\"") != std::string::npos);
   CHECK(project.run().run.rule == "vc-asgd");
   CHECK(project.run().run.local_steps == 8);
   CHECK(project.events("run_changed") == 0);
   project.job([&] {
     project.daemons().assimilator.end(project.run(), RunState::stopped);
   });
-  CHECK(refusal(project, {{"rule", "diloco"}}).find("is stopped") !=
+  CHECK(refusal_of_change(project, {{"rule", "diloco"}}).find("is stopped") !=
         std::string::npos);
 }
 

@@ -5,30 +5,17 @@
 
 #include "base/error.h"
 #include "server/orders/runs/change_run.h"
+#include "tests/server/orders/run_changes.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
 namespace {
 
 using nlohmann::json;
+using test::change;
 using test::ProjectFixture;
+using test::refusal_of_change;
 using test::Volunteer;
-
-void change(ProjectFixture& project, const json& wishes) {
-  project.job([&] {
-    change_run(project.state(), project.daemons(), project.run(), wishes);
-  });
-}
-
-std::string refusal(ProjectFixture& project, const json& wishes) {
-  try {
-    change(project, wishes);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::usage);
-    return error.what();
-  }
-  return "not refused";
-}
 
 }  // namespace
 
@@ -63,7 +50,7 @@ TEST_CASE("what cannot be is refused, and says what can") {
       {{{"until", {{"cost", 5}}}}, "price_cpu"},
       {{{"epoch_barrier", "yes"}}, "--epoch-barrier: expected true or false"}};
   for (const auto& [wishes, part] : wrong) {
-    const std::string said = refusal(project, wishes);
+    const std::string said = refusal_of_change(project, wishes);
     CAPTURE(said);
     CHECK(said.find(part) != std::string::npos);
     CHECK(project.run().run.share == 1);

@@ -7,6 +7,7 @@ namespace quorate {
 TEST_CASE("times are read as people write them") {
   CHECK(parse_duration("90 s") == Seconds(90));
   CHECK(parse_duration("15min") == Seconds(900));
+  CHECK(parse_duration("15m") == Seconds(900));
   CHECK(parse_duration("1.5 h") == Seconds(5400));
   CHECK(parse_duration("2d") == Seconds(172'800));
   CHECK(parse_duration("200 ms") == Seconds(0.2));
