@@ -1,6 +1,8 @@
 #include "server/writer/writer.h"
 
+#include <cstdlib>
 #include <future>
+#include <iostream>
 
 #include <doctest/doctest.h>
 
@@ -190,6 +192,7 @@ TEST_CASE("run() beside stop() is done, by one thread or the other") {
     writer.stop();
     if (other.wait_for(std::chrono::seconds(60)) != std::future_status::ready) {
       FAIL_CHECK("nobody ran the job");
+      std::cout.flush();
       std::quick_exit(1);  // the future would wait for it for ever
     }
     CHECK(ran);
