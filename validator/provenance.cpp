@@ -1,5 +1,6 @@
 #include "validator/provenance.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -17,16 +18,24 @@ struct Contribution {
   PublicKey host;
   std::uint64_t samples = 0;
   std::uint64_t version = 0;  // that it made
+  std::uint64_t entry = 0;
+  bool is_unverified = false;
 };
 
 class Reader {
  public:
   explicit Reader(std::uint64_t version) : version_(version) {}
 
+  void read(const LedgerEntry& entry) {
+    entry_ = entry.seq;
+    std::visit(*this, entry.body);
+  }
+
   void operator()(const RunCreated& run) { found_.run = run; }
   void operator()(const ResultAssimilated& result) {
     if (is_reached_) return;
-    in_[result.result] = {result.host, result.samples, result.version_after};
+    in_[result.result] = {result.host, result.samples, result.version_after,
+                          entry_, result.is_unverified()};
     overwrites_.take_in(result);
   }
   void operator()(const SnapshotPublished& snapshot) {
@@ -62,7 +71,10 @@ class Reader {
     for (const auto& [id, one] : in_) {
       found_.samples += one.samples;
       ++hosts[one.host];
+      if (one.is_unverified) found_.unverified.push_back({one.entry, id});
     }
+    std::sort(found_.unverified.begin(), found_.unverified.end(),
+              [](const auto& a, const auto& b) { return a.entry < b.entry; });
     found_.results = in_.size();
     found_.hosts = hosts.size();
   }
@@ -77,6 +89,7 @@ class Reader {
   }
 
   std::uint64_t version_;
+  std::uint64_t entry_ = 0;  // at hand
   Overwrites overwrites_;
   bool is_reached_ = false;
   std::set<PublicKey> peers_;
@@ -95,7 +108,7 @@ Provenance provenance_of(
   std::uint64_t entries = 0;
   Hash head;
   while (const std::optional<LedgerRecord> record = records()) {
-    std::visit(reader, verifier.next(*record).body);
+    reader.read(verifier.next(*record));
     if (seen) seen(*record);
     head = record->hash;
     ++entries;
@@ -107,6 +120,24 @@ Provenance provenance_of(
   found.entries = entries;
   found.head = head;
   return found;
+}
+
+std::string unverified_text(const Provenance& found) {
+  if (found.unverified.empty()) return "";
+  constexpr std::size_t kMostNamed = 20;
+  std::string names;
+  const std::size_t count = found.unverified.size();
+  for (std::size_t i = 0; i < std::min(count, kMostNamed); ++i) {
+    const Provenance::Unverified& one = found.unverified[i];
+    names += fmt::format("{}result {} (ledger entry {})", i == 0 ? "" : ", ",
+                         one.result, one.entry);
+  }
+  if (count > kMostNamed) names += ", ...";
+  return fmt::format(
+      "not verified: {} of its {} results {} accepted without recomputation: "
+      "{}: recompute them with `quorate audit {}`, or have the project take "
+      "them out with `quorate result revoke ID`, then export a later version",
+      count, found.results, count == 1 ? "was" : "were", names, found.run.name);
 }
 
 std::string difference(const ModelClaims& claims, const Provenance& found,

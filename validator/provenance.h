@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/crypto.h"
 #include "workunits/ledger/ledger.h"
@@ -27,6 +28,12 @@ struct Provenance {
   std::uint64_t overwritten = 0;
   std::uint64_t revoked_before = 0;  // results taken out up to then
   std::uint64_t revoked_later = 0;   // results in it that proved false since
+  // In it, though nobody recomputed them, in order of the ledger.
+  struct Unverified {
+    std::uint64_t entry = 0;
+    ResultId result = 0;
+  };
+  std::vector<Unverified> unverified;
 };
 
 // records: from the first to the last, then nullopt. seen: called with every
@@ -47,6 +54,9 @@ struct ModelClaims {
   std::uint64_t ledger_entries = 0;  // of the ledger when it was exported
   Hash ledger_head;
 };
+// Why it is not verified although nothing is wrong, and what to do; empty: all
+// of its results were recomputed or vouched for.
+std::string unverified_text(const Provenance& found);
 std::string difference(const ModelClaims& claims, const Provenance& found,
                        const Hash& entry_at_head);
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "workunits/ledger/ledger.h"
 
 namespace quorate {
 namespace {
@@ -38,6 +39,21 @@ std::uint32_t missing_of(const Camp& camp, const QuorumRule& rule) {
   return is_whole ? 0 : 1;
 }
 
+QuorumDecision undecided(const std::map<Hash, Camp>& camps,
+                         const QuorumRule& rule) {
+  QuorumDecision decision;
+  decision.missing = rule.min_quorum;
+  decision.wants_anchor = rule.needs_anchor;
+  decision.is_disputed = camps.size() > 1;
+  for (const auto& [claim, camp] : camps) {
+    decision.missing = std::min(decision.missing, missing_of(camp, rule));
+    if (camp.has_anchor) decision.wants_anchor = false;
+  }
+  return decision;
+}
+
+}  // namespace
+
 QuorumDecision decided_for(const Hash& claim,
                            std::span<const Replica> replicas) {
   QuorumDecision decision;
@@ -53,21 +69,6 @@ QuorumDecision decided_for(const Hash& claim,
   decision.is_disputed = !decision.invalid.empty();
   return decision;
 }
-
-QuorumDecision undecided(const std::map<Hash, Camp>& camps,
-                         const QuorumRule& rule) {
-  QuorumDecision decision;
-  decision.missing = rule.min_quorum;
-  decision.wants_anchor = rule.needs_anchor;
-  decision.is_disputed = camps.size() > 1;
-  for (const auto& [claim, camp] : camps) {
-    decision.missing = std::min(decision.missing, missing_of(camp, rule));
-    if (camp.has_anchor) decision.wants_anchor = false;
-  }
-  return decision;
-}
-
-}  // namespace
 
 QuorumDecision decide_quorum(std::span<const Replica> replicas,
                              const QuorumRule& rule) {
@@ -100,6 +101,11 @@ std::string_view basis_of(std::span<const Result> results) {
     has_anchor = has_anchor || result.was_anchor;
   }
   return valid == 1 && has_anchor ? "proven" : "quorum";
+}
+
+std::string_view basis_of(const Workunit& unit,
+                          std::span<const Result> results) {
+  return unit.is_unverified ? kUnverified : basis_of(results);
 }
 
 }  // namespace quorate

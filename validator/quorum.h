@@ -56,11 +56,18 @@ struct QuorumDecision {
 QuorumDecision decide_quorum(std::span<const Replica> replicas,
                              const QuorumRule& rule);
 
+// The verdict for `claim`, whoever makes it: the operator decides so.
+QuorumDecision decided_for(const Hash& claim,
+                           std::span<const Replica> replicas);
+
 // What the update of a validated workunit rests on, for its ledger entry
 // (docs/formats.md). results: all of the workunit.
 //   "house"   a house worker computed it: alone, as referee, or as a check
 //   "proven"  the word of one proven host
 //   "quorum"  the users that the run asks for agree
 std::string_view basis_of(std::span<const Result> results);
+// The same, of a unit that the operator may have decided: kUnverified then.
+std::string_view basis_of(const Workunit& unit,
+                          std::span<const Result> results);
 
 }  // namespace quorate

@@ -142,6 +142,9 @@ struct Workunit {
   UnitCheck check = UnitCheck::none;
   // Too late for the model; it goes on to find who was honest.
   bool is_late = false;
+  // The operator accepted a result of it that nobody recomputed: its ledger
+  // entry says so for ever.
+  bool is_unverified = false;
   // When it left `open`, when it reached a state that is final, and when a
   // check of it was drawn, begun or done last; 0: not yet, or before that was
   // recorded.

@@ -29,26 +29,34 @@ Provenance provenance_of(AdminClient& client, const json& version) {
                                 version["version"].get<std::uint64_t>());
 }
 
+// quorate.not_verified is there only if there is something of it.
 std::map<std::string, std::string> metadata_of(const json& version,
                                                const Provenance& made_of) {
-  return {{"format", "pt"},
-          {"quorate.run", version["run"].get<std::string>()},
-          {"quorate.run_id", version["run_id"].get<std::string>()},
-          {"quorate.version", version["version"].dump()},
-          {"quorate.accuracy", version["accuracy"].dump()},
-          {"quorate.chosen_on", "the data set's held-out part"},
-          {"quorate.dataset", version["dataset"].get<std::string>()},
-          {"quorate.model", version["model"].dump()},
-          {"quorate.input", "U8 images / 255, no mean subtracted"},
-          {"quorate.ledger_entries", std::to_string(made_of.entries)},
-          {"quorate.ledger_head", made_of.head.hex()},
-          {"quorate.seed", fmt::format("{:016x}", made_of.run.seed)},
-          {"quorate.rule", made_of.run.rule},
-          {"quorate.settings", made_of.run.settings},
-          {"quorate.results", std::to_string(made_of.results)},
-          {"quorate.hosts", std::to_string(made_of.hosts)},
-          {"quorate.samples", std::to_string(made_of.samples)},
-          {"quorate.revoked", std::to_string(made_of.revoked_before)}};
+  std::map<std::string, std::string> entries = {
+      {"format", "pt"},
+      {"quorate.run", version["run"].get<std::string>()},
+      {"quorate.run_id", version["run_id"].get<std::string>()},
+      {"quorate.version", version["version"].dump()},
+      {"quorate.accuracy", version["accuracy"].dump()},
+      {"quorate.chosen_on", "the data set's held-out part"},
+      {"quorate.dataset", version["dataset"].get<std::string>()},
+      {"quorate.model", version["model"].dump()},
+      {"quorate.input", "U8 images / 255, no mean subtracted"},
+      {"quorate.ledger_entries", std::to_string(made_of.entries)},
+      {"quorate.ledger_head", made_of.head.hex()},
+      {"quorate.seed", fmt::format("{:016x}", made_of.run.seed)},
+      {"quorate.rule", made_of.run.rule},
+      {"quorate.settings", made_of.run.settings},
+      {"quorate.results", std::to_string(made_of.results)},
+      {"quorate.hosts", std::to_string(made_of.hosts)},
+      {"quorate.samples", std::to_string(made_of.samples)},
+      {"quorate.revoked", std::to_string(made_of.revoked_before)}};
+  if (!made_of.unverified.empty()) {
+    entries["quorate.not_verified"] =
+        fmt::format("{} results were accepted without recomputation",
+                    made_of.unverified.size());
+  }
+  return entries;
 }
 
 }  // namespace
@@ -84,19 +92,21 @@ void add_export(CLI::App& app, GlobalOptions& global) {
     ModelSpec model = model_from_json(version["model"].dump());
     std::vector<float> values = read_parameters(
         model, objects.read(hash), "published version " + hash.hex());
+    const Provenance made_of = provenance_of(client, version);
     write_file_durably(
         options->out,
-        write_for_pytorch(
-            model, values,
-            metadata_of(version, provenance_of(client, version))));
+        write_for_pytorch(model, values, metadata_of(version, made_of)));
     if (global.json) {
       version["file"] = options->out;
+      version["not_verified"] = made_of.unverified.size();
       fmt::print("{}\n", version.dump());
       return;
     }
     fmt::print("Wrote {}: version {} of run {}, accuracy {:.2f} %.\n",
                options->out, version["version"].dump(), options->run,
                100 * version["accuracy"].get<double>());
+    const std::string unverified = unverified_text(made_of);
+    if (!unverified.empty()) fmt::print("It is {}.\n", unverified);
   });
 }
 

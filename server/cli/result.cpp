@@ -7,6 +7,7 @@
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/confirm.h"
+#include "server/orders/result_orders.h"
 
 namespace quorate {
 namespace {
@@ -18,7 +19,7 @@ struct HandOrder {
   const char* verb;
   const char* help;
   const char* example;
-  const char* warning;  // what cannot be undone; empty: it can
+  bool asks = false;  // it may not be possible to undo it: warning_of()
 };
 
 // What is shared by its options and its callback.
@@ -54,49 +55,56 @@ std::shared_ptr<HandOptions> add_hand_order(CLI::App& group,
       ->add_option("--why", options->why,
                    "Why: recorded, and shown with the result on the page")
       ->required();
-  const std::string warning = order.warning;
-  if (!warning.empty()) {
-    command->add_flag("--yes", options->is_sure, "Do not ask");
-  }
+  if (order.asks) command->add_flag("--yes", options->is_sure, "Do not ask");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(fmt::format("Example:\n  quorate -C my-project {} {} {}\n",
                               order.object, order.verb, order.example));
   const std::string object = order.object;
   const std::string verb = order.verb;
-  command->callback([options, object, verb, warning, &global] {
+  command->callback([options, object, verb, &global] {
+    json arguments = options->more;
+    arguments[object] = options->id;
+    arguments["why"] = options->why;
+    const std::string name = object + "-" + verb;
+    const std::string warning = warning_of(name, arguments);
     if (!warning.empty()) {
       confirm(options->is_sure,
               fmt::format("{} {} {}", object, verb, options->id), warning);
     }
-    json arguments = options->more;
-    arguments[object] = options->id;
-    arguments["why"] = options->why;
-    print_answer(
-        AdminClient(global.folder).call(object + "-" + verb, arguments),
-        global.json);
+    print_answer(AdminClient(global.folder).call(name, arguments), global.json);
   });
   if (added != nullptr) *added = command;
   return options;
 }
 
+void add_accept(CLI::App& result, GlobalOptions& global) {
+  CLI::App* command = nullptr;
+  auto options = add_hand_order(
+      result, global,
+      {"result", "accept",
+       "Have a house worker compute its workunit; the result is valid if it "
+       "agrees",
+       "12 --why \"its host waits for credit\"\n  quorate -C my-project result "
+       "accept 12 --unverified --why \"no house worker has the memory\"",
+       true},
+      &command);
+  command->add_flag_callback(
+      "--unverified", [options] { options->more["unverified"] = true; },
+      "Accept it without recomputation");
+}
+
 }  // namespace
 
 void add_result_orders(CLI::App& result, GlobalOptions& global) {
-  add_hand_order(result, global,
-                 {"result", "accept",
-                  "Have a house worker compute its workunit; the result is "
-                  "valid if it agrees",
-                  "12 --why \"its host waits for credit\"", ""});
+  add_accept(result, global);
   add_hand_order(result, global,
                  {"result", "reject",
                   "Judge a reported result invalid before it is in the model",
-                  "12 --why \"the host's memory is broken\"", ""});
+                  "12 --why \"the host's memory is broken\""});
   add_hand_order(
       result, global,
       {"result", "revoke", "Take a result that is in the model out of it again",
-       "12 --why \"audited: it was false\" --yes",
-       "A revoked result never comes back into the model, and the "
-       "ledger says for ever that it was revoked."});
+       "12 --why \"audited: it was false\" --yes", true});
 }
 
 void add_workunit_orders(CLI::App& workunit, GlobalOptions& global) {
@@ -104,19 +112,17 @@ void add_workunit_orders(CLI::App& workunit, GlobalOptions& global) {
                  {"workunit", "cancel",
                   "Close it: who computes it is told to stop, and nothing of "
                   "it is merged",
-                  "7 --why \"its shard is broken\" --yes",
-                  "A cancelled workunit is over: its samples are left out of "
-                  "this epoch."});
+                  "7 --why \"its shard is broken\" --yes", true});
   add_hand_order(workunit, global,
                  {"workunit", "reissue",
                   "Give up the results that are out, and send it anew",
-                  "7 --why \"its hosts hang\"", ""});
+                  "7 --why \"its hosts hang\""});
   CLI::App* command = nullptr;
   auto options =
       add_hand_order(workunit, global,
                      {"workunit", "replicate",
                       "Have more results of it made than its quorum needs",
-                      "7 --results 2 --why \"a second opinion\"", ""},
+                      "7 --results 2 --why \"a second opinion\""},
                      &command);
   command->add_option_function<std::uint32_t>(
       "--results",

@@ -17,6 +17,21 @@ std::string standstill(const json& run) {
   return run.value("waits", "");
 }
 
+std::string unverified_text(const json& run) {
+  const json& count = run.value("unverified", json(0));
+  if (count == 0) return "";
+  std::string ids;
+  for (const json& id : run.at("unverified_results")) {
+    ids += (ids.empty() ? "" : ", ") + id.dump();
+  }
+  return fmt::format(
+      "not verified: {} of its results {} accepted without recomputation: "
+      "{}{}; "
+      "`quorate result revoke ID` takes one out",
+      count.dump(), count == 1 ? "was" : "were", ids,
+      count > run.at("unverified_results").size() ? ", ..." : "");
+}
+
 // Settings are binary32: so many digits tell them apart as people wrote them.
 std::string number(const json& value) {
   return fmt::format("{:.6g}", value.get<double>());
@@ -109,9 +124,10 @@ std::string run_details(const json& run) {
 std::string standstills(const json& runs) {
   std::string text;
   for (const json& run : runs) {
-    std::string why = standstill(run);
-    if (why.empty()) continue;
-    text += fmt::format("{}: {}\n", run.at("run").get<std::string>(), why);
+    for (const std::string& said : {standstill(run), unverified_text(run)}) {
+      if (said.empty()) continue;
+      text += fmt::format("{}: {}\n", run.at("run").get<std::string>(), said);
+    }
   }
   return text;
 }

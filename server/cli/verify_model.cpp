@@ -75,6 +75,14 @@ ModelFile read_model_file(const std::string& path) {
 
 using Records = std::function<std::optional<LedgerRecord>()>;
 
+json unverified_rows(const Provenance& found) {
+  json rows = json::array();
+  for (const Provenance::Unverified& one : found.unverified) {
+    rows.push_back({{"entry", one.entry}, {"result", one.result}});
+  }
+  return rows;
+}
+
 // Prints what the file is; throws corrupt if it is not what it says.
 void compare(const GlobalOptions& global, const std::string& path,
              const ModelClaims& claims, const Records& records,
@@ -87,7 +95,8 @@ void compare(const GlobalOptions& global, const std::string& path,
                         entry_at_head = record.hash;
                       }
                     });
-  const std::string wrong = difference(claims, found, entry_at_head);
+  std::string wrong = difference(claims, found, entry_at_head);
+  if (wrong.empty()) wrong = unverified_text(found);
   if (global.json) {
     fmt::print("{}\n", json{{"ok", wrong.empty()},
                             {"first_difference",
@@ -103,6 +112,7 @@ void compare(const GlobalOptions& global, const std::string& path,
                             {"mixed", found.mixed},
                             {"peers", found.peers},
                             {"overwritten", found.overwritten},
+                            {"unverified", unverified_rows(found)},
                             {"entries", found.entries}}
                            .dump());
   } else if (wrong.empty()) {

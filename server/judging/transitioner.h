@@ -46,6 +46,8 @@ class Transitioner {
   void reject(ResultId result, const std::string& why);
   // Has a house worker compute the unit: its claim decides.
   void ask_for_check(WorkunitId unit);
+  // Decides the unit for this result's claim, though nobody recomputed it.
+  void accept_unverified(ResultId result);
   // Gives up what is out and forgets failures, so that it is sent anew.
   // Returns how many results were given up.
   std::uint32_t reissue(WorkunitId unit, const std::string& why);

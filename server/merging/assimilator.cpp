@@ -178,7 +178,7 @@ ResultAssimilated Assimilator::new_entry(const TrainingRun& training,
   entry.claim = canonical.claim;
   entry.samples = live.unit.samples;
   entry.rule = training.rule->name();
-  entry.basis = basis_of(live.results);
+  entry.basis = basis_of(live.unit, live.results);
   entry.coefficients = training.rule->coefficients(
       {.version = entry.version_before,
        .base_version = entry.base_version,

@@ -130,6 +130,30 @@ std::string is_out(ProjectState& state, WorkunitId id) {
                      count == 1 ? "is" : "are");
 }
 
+// It is in the model, or will be once its round is full; or it came too late.
+json accept_unverified(ProjectState& state, Daemons& daemons,
+                       const OrderedUnit& about, const Result& result,
+                       const std::string& why) {
+  expect_nothing_against(
+      against_accepting_unverified(result, about.unit, about.results));
+  daemons.transitioner.accept_unverified(result.id);
+  state.record("accepted_unverified", about.run, result.host,
+               fmt::format("result {} of unit {}, by the operator: {}",
+                           result.id, about.unit.unit_index, why));
+  take_effect(daemons);
+  const bool is_merged =
+      state.store.workunit(about.unit.id)->state != WorkunitState::credited;
+  return row_after(
+      state, "accept", about.unit.id, result.id,
+      is_merged
+          ? fmt::format("its ledger entry says unverified, and so does every "
+                        "model with it: `quorate result revoke {}` takes it "
+                        "out",
+                        result.id)
+          : "its round has closed without it: it has credit, and is not "
+            "merged");
+}
+
 }  // namespace
 
 json reject_result(ProjectState& state, Daemons& daemons,
@@ -149,6 +173,9 @@ json accept_result(ProjectState& state, Daemons& daemons,
   const std::string why = why_of(arguments);
   const Result result = ordered_result(state, arguments);
   const OrderedUnit about = ordered_unit(state, result.workunit);
+  if (arguments.value("unverified", false)) {
+    return accept_unverified(state, daemons, about, result, why);
+  }
   expect_nothing_against(
       against_accepting(result, about.unit, about.results, about.facts));
   daemons.transitioner.ask_for_check(about.unit.id);
@@ -177,6 +204,25 @@ json revoke_result(ProjectState& state, Daemons& daemons,
                   about.facts.run,
                   state.is_served ? ": see `quorate status`"
                                   : ", once the server runs: `quorate serve`"));
+}
+
+std::string warning_of(const std::string& command, const json& arguments) {
+  if (command == "result-revoke") {
+    return "A revoked result never comes back into the model, and the ledger "
+           "says for ever that it was revoked.";
+  }
+  if (command == "workunit-cancel") {
+    return "A cancelled workunit is over: its samples are left out of this "
+           "epoch.";
+  }
+  const auto unverified = arguments.find("unverified");
+  if (command == "result-accept" && unverified != arguments.end() &&
+      *unverified == true) {
+    return "Nobody computes the workunit: whether the result is true stays "
+           "unknown, and the ledger and every model with it say so until it is "
+           "revoked.";
+  }
+  return "";
 }
 
 json cancel_workunit(ProjectState& state, Daemons& daemons,

@@ -8,6 +8,8 @@
 //  "next"}: next is a sentence, what follows from it.
 #pragma once
 
+#include <string>
+
 #include <nlohmann/json_fwd.hpp>
 
 #include "server/project/daemons.h"
@@ -17,10 +19,16 @@ namespace quorate {
 
 nlohmann::json reject_result(ProjectState& state, Daemons& daemons,
                              const nlohmann::json& arguments);
+// Also "unverified": true, nobody recomputes it, and the ledger says so.
 nlohmann::json accept_result(ProjectState& state, Daemons& daemons,
                              const nlohmann::json& arguments);
 nlohmann::json revoke_result(ProjectState& state, Daemons& daemons,
                              const nlohmann::json& arguments);
+
+// What of an order cannot be undone, as a sentence: whoever gives it is to be
+// asked first. Empty: nothing of it. command: as the admin CLI sends it.
+std::string warning_of(const std::string& command,
+                       const nlohmann::json& arguments);
 
 nlohmann::json cancel_workunit(ProjectState& state, Daemons& daemons,
                                const nlohmann::json& arguments);

@@ -185,7 +185,8 @@ json quorum_row(const ProjectState& state, const LiveUnit& live) {
           {"reached", users.size()},
           {"claims", camps_of(all).size()},
           {"vouchers", std::move(vouchers)},
-          {"basis", is_decided ? json(basis_of(live.results)) : json(nullptr)}};
+          {"basis", is_decided ? json(basis_of(live.unit, live.results))
+                               : json(nullptr)}};
 }
 
 json ledger_row(ProjectState& state, const Workunit& unit) {
@@ -244,7 +245,10 @@ json timeline_of(ProjectState& state, const LiveUnit& live) {
 }
 
 std::string why_valid(const LiveUnit& live) {
-  const std::string_view basis = basis_of(live.results);
+  const std::string_view basis = basis_of(live.unit, live.results);
+  if (basis == kUnverified) {
+    return "the operator accepted it, and nobody recomputed it";
+  }
   if (basis == "house") return "a house worker computed it, too";
   if (basis == "proven") return "a proven host's word was enough";
   return "the users of a quorum agree";

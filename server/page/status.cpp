@@ -51,6 +51,18 @@ double done(const TrainingRun& training, std::uint64_t samples) {
                                     static_cast<double>(training.run.batch));
 }
 
+// In the model, though nobody recomputed them: how many, and the first few.
+void add_unverified(ProjectState& state, RunKey run, json& row) {
+  constexpr std::size_t kMostNamed = 20;
+  const auto units = state.store.workunits_unverified(run);
+  row["unverified"] = units.size();
+  row["unverified_results"] = json::array();
+  for (const Workunit& unit : units) {
+    if (row["unverified_results"].size() == kMostNamed) break;
+    row["unverified_results"].push_back(unit.canonical_result);
+  }
+}
+
 // What the run takes of hosts' time, and when that is enough.
 void add_sharing(ProjectState& state, const TrainingRun& training, json& row) {
   const Run& run = training.run;
@@ -122,6 +134,7 @@ json run(ProjectState& state, const TrainingRun& training) {
               {"best_accuracy", nullptr},
               {"best_version", nullptr}};
   add_sharing(state, training, row);
+  add_unverified(state, run.key, row);
   if (best) {
     row["loss"] = evaluations.back().loss;
     row["accuracy"] = evaluations.back().accuracy;

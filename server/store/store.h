@@ -178,6 +178,8 @@ class Store {
   // Those of a run that are to be rechecked or to be revoked: assimilated ones,
   // and validated ones that wait for the end of their round.
   virtual std::vector<Workunit> workunits_to_check(RunKey run) = 0;
+  // Those of a run that are in the model although nobody recomputed them.
+  virtual std::vector<Workunit> workunits_unverified(RunKey run) = 0;
   // Assimilated ones of a run with a valid result of this host, but for those
   // that are to be rechecked or revoked, or were revoked. unchecked: only those
   // that no house worker has vouched for.
@@ -250,8 +252,8 @@ std::unique_ptr<Store> open_sqlite_store(const fs::path& path);
 
 // What a store in memory keeps at most, so that a long simulation fits: at each
 // commit the oldest beyond go. Sums (totals, shares) and all that is still to
-// be decided, rechecked or revoked stay. What went is answered as if it had
-// never been, so that:
+// be decided, rechecked or revoked, or is unverified, stay. What went is
+// answered as if it had never been, so that:
 // - a host that still reports or holds a result of such a unit is told that it
 //   was not sent to it, or to stop it;
 // - work of a host that proves false is not found any more (workunits_with),

@@ -63,6 +63,14 @@ std::string against_closed(const Workunit& unit) {
   return "";
 }
 
+std::string against_deciding(const Result& result, const Workunit& unit) {
+  if (result.validate_state == ValidateState::valid) {
+    return fmt::format("result {} is valid already", result.id);
+  }
+  if (std::string why = against_not_reported(result); !why.empty()) return why;
+  return against_closed(unit);
+}
+
 std::string against_late(const Workunit& unit, const ByHandFacts& facts) {
   if (!facts.is_late) return "";
   return fmt::format(
@@ -90,16 +98,15 @@ std::string against_rejecting(const Result& result, const Workunit& unit,
 std::string against_accepting(const Result& result, const Workunit& unit,
                               std::span<const Result> results,
                               const ByHandFacts& facts) {
-  if (result.validate_state == ValidateState::valid) {
-    return fmt::format("result {} is valid already", result.id);
+  if (std::string why = against_deciding(result, unit); !why.empty()) {
+    return why;
   }
-  if (std::string why = against_not_reported(result); !why.empty()) return why;
-  if (std::string why = against_closed(unit); !why.empty()) return why;
   if (!facts.has_referee) {
     return fmt::format(
         "result {}: no house worker could check it: set house_workers in "
         "quorate.toml to 1 or more and start the server again, or have "
-        "another volunteer compute it: `quorate workunit replicate {}`",
+        "another volunteer compute it: `quorate workunit replicate {}`, or "
+        "take it unchecked: --unverified",
         result.id, unit.id);
   }
   if (count_instances(results).house_errors < kMostHouseErrors) return "";
@@ -107,6 +114,36 @@ std::string against_accepting(const Result& result, const Workunit& unit,
       "result {}: house workers failed at workunit {} {} times: see `quorate "
       "results` for why",
       result.id, unit.id, kMostHouseErrors);
+}
+
+std::string against_accepting_unverified(const Result& result,
+                                         const Workunit& unit,
+                                         std::span<const Result> results) {
+  if (std::string why = against_deciding(result, unit); !why.empty()) {
+    return why;
+  }
+  if (result.computed == ComputeOutcome::diverged) {
+    return fmt::format(
+        "result {}: it says that the training diverged: there is no update to "
+        "take; to go on without the unit: `quorate workunit cancel {}`",
+        result.id, unit.id);
+  }
+  bool has_payload = false;
+  for (const Result& other : results) {
+    if (!is_reported(other)) continue;
+    if (other.claim != result.claim) {
+      return fmt::format(
+          "result {}: result {} of the same workunit claims something else: "
+          "first reject one of them: `quorate result reject {}`",
+          result.id, other.id, other.id);
+    }
+    has_payload |= other.validate_state == ValidateState::init;
+  }
+  if (has_payload) return "";
+  return fmt::format(
+      "result {}: its host sent a claim and no update: have another volunteer "
+      "compute it: `quorate workunit replicate {}`",
+      result.id, unit.id);
 }
 
 std::string against_revoking(const Result& result, const Workunit& unit,

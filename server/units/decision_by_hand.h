@@ -36,6 +36,11 @@ std::string against_rejecting(const Result& result, const Workunit& unit,
 std::string against_accepting(const Result& result, const Workunit& unit,
                               std::span<const Result> results,
                               const ByHandFacts& facts);
+// accept without recomputation: the operator's word decides, for a claim that
+// nobody who reported contradicts.
+std::string against_accepting_unverified(const Result& result,
+                                         const Workunit& unit,
+                                         std::span<const Result> results);
 // revoke: an update is taken out of the model.
 std::string against_revoking(const Result& result, const Workunit& unit,
                              const ByHandFacts& facts);

@@ -57,10 +57,15 @@ void reopen(Workunit& unit) {
   unit.state = WorkunitState::open;
   unit.judged = 0;
   unit.canonical_result = 0;
+  unit.is_unverified = false;
 }
 
 void mark_late(Workunit& unit) {
   unit.is_late = true;
+}
+
+void mark_unverified(Workunit& unit) {
+  unit.is_unverified = true;
 }
 
 void mark_sent(Result& result, const Host& host, Millis now) {

@@ -37,6 +37,8 @@ void allow_more(Workunit& unit, std::uint32_t results);
 void reopen(Workunit& unit);
 // Its update is not for the model any more.
 void mark_late(Workunit& unit);
+// It is decided on the operator's word, and nobody recomputed it.
+void mark_unverified(Workunit& unit);
 
 // A result goes out to a host.
 void mark_sent(Result& result, const Host& host, Millis now);

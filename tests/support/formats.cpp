@@ -106,6 +106,9 @@ std::vector<Format> formats() {
   LedgerRecord overwrites = chain(sample_overwriting()).at(2);
   overwrites.kind += "_overwrites";
   all.push_back(ledger_format(overwrites));
+  LedgerRecord unverified = chain(sample_unverified()).at(3);
+  unverified.kind += "_unverified";
+  all.push_back(ledger_format(unverified));
   all.push_back(ledger_format(chain(sample_revocation()).at(5)));
   all.push_back(ledger_format(chain(sample_peer()).at(5)));
   all.push_back({"order", "order.json",

@@ -215,6 +215,12 @@ std::vector<LedgerEntry> sample_overwriting() {
   return entries;
 }
 
+std::vector<LedgerEntry> sample_unverified() {
+  std::vector<LedgerEntry> entries = sample_entries();
+  std::get<ResultAssimilated>(entries.at(3).body).basis = kUnverified;
+  return entries;
+}
+
 std::vector<LedgerEntry> sample_peer() {
   std::vector<LedgerEntry> entries = sample_entries();
   entries.back().body = PeerMixed{2,

@@ -54,6 +54,8 @@ std::vector<LedgerEntry> sample_entries();
 std::vector<LedgerRecord> sample_ledger();
 // A ledger whose last entry, number 2, overwrites what the one before made.
 std::vector<LedgerEntry> sample_overwriting();
+// The last of its results was accepted without recomputation.
+std::vector<LedgerEntry> sample_unverified();
 // A ledger whose last entry, number 5, revokes two of its results; entry 3 says
 // how its unit was decided.
 std::vector<LedgerEntry> sample_revocation();

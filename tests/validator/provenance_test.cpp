@@ -1,6 +1,7 @@
 #include "validator/provenance.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "synthetic_run.h"
@@ -48,6 +49,21 @@ TEST_CASE("a version is made of the results up to it, without the revoked") {
   CHECK(last.entries == 18);
   CHECK(last.run.name == "synthetic");
   CHECK(read(run, 5).found.published.is_zero());
+}
+
+TEST_CASE("a version names what nobody recomputed, until it is revoked") {
+  SyntheticRun run = run_with_revocations();
+  CHECK(unverified_text(read(run, 4).found) == "");
+  std::get<ResultAssimilated>(run.entries.at(2).body).basis = kUnverified;
+  const Provenance before = read(run, 4).found;
+  REQUIRE(before.unverified.size() == 1);
+  CHECK(before.unverified[0].entry == 2);
+  const std::string text = unverified_text(before);
+  CHECK(text.find(fmt::format("1 of its 4 results was accepted without "
+                              "recomputation: result {} (ledger entry",
+                              before.unverified[0].result)) != text.npos);
+  CHECK(text.find("quorate result revoke") != text.npos);
+  CHECK(read(run, 11).found.unverified.empty());
 }
 
 TEST_CASE("a version names how many models of peers are in it") {

@@ -179,6 +179,18 @@ TEST_CASE("an entry that overwrites says what it read, in one spelling") {
   }
 }
 
+TEST_CASE("an entry that nobody verified says so, in a ledger that is whole") {
+  const Records records = test::chain(test::sample_unverified());
+  CHECK(complaint(records) == "");
+  const auto is_unverified = [&](std::size_t seq) {
+    return std::get<ResultAssimilated>(parse_entry(records[seq].line).body)
+        .is_unverified();
+  };
+  CHECK(is_unverified(3));
+  CHECK(!is_unverified(2));
+  CHECK(records[2].line == test::sample_ledger()[2].line);
+}
+
 TEST_CASE("a revocation and what it says come back") {
   CHECK(after_revocation([](Entries&) {}) == "");
   const Records records = test::chain(test::sample_revocation());

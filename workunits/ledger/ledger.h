@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct RunCreated {
   std::string settings;  // JSON of the run's other settings
   Hash initial;          // snapshot of version 0
 };
+
+// The basis of a result that the operator accepted without recomputation: the
+// update is in the model, and nobody has shown that it is true.
+inline constexpr std::string_view kUnverified = "unverified";
 
 struct ResultAssimilated {
   std::uint64_t version_before = 0;
@@ -61,6 +66,7 @@ struct ResultAssimilated {
   // kind, so that a published version is never overwritten.
   std::optional<std::uint64_t> read_version = {};
 
+  bool is_unverified() const { return basis == kUnverified; }
   std::uint64_t version_read() const {
     return read_version.value_or(version_before);
   }

@@ -164,7 +164,8 @@ void Audit::see(const ResultAtHand& result, bool is_revoked) {
 
 bool Audit::is_chosen(const ResultAtHand& result) const {
   return (!options_.host || result.entry.host == *options_.host) &&
-         is_drawn(state_.seed, result.at.seq, options_.share);
+         (result.entry.is_unverified() ||
+          is_drawn(state_.seed, result.at.seq, options_.share));
 }
 
 void Audit::check(const ResultAtHand& result) {

@@ -36,7 +36,8 @@ struct AuditReport {
 };
 
 // Results that were revoked are known to be false: they are taken as recorded.
-// An update whose object is gone is computed anew, whether it was drawn or not.
+// An update whose object is gone is computed anew, whether it was drawn or not,
+// and so is one that the operator accepted without recomputation.
 // Throws unavailable when it is interrupted (SIGINT, SIGTERM), when another
 // audit with these options goes on, or when the worker fails; usage, corrupt if
 // what it kept of itself does not fit the ledger.

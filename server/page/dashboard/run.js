@@ -88,6 +88,14 @@ function showAdvice(run, hostsActive) {
   byId('run-command-box').hidden = !said[1];
 }
 
+function showUnverified(run) {
+  byId('run-unverified').hidden = !run.unverified;
+  if (!run.unverified) return;
+  setText(byId('run-unverified'),
+          `Not verified: ${counted(run.unverified, 'result')} in the model ` +
+          'were accepted by the operator without recomputation.');
+}
+
 // Everything of the run but its curves and units. hostsActive: how many
 // volunteers' hosts are there.
 export function showRun(run, hostsActive) {
@@ -97,6 +105,7 @@ export function showRun(run, hostsActive) {
   setText(byId('run-name'), run.run);
   setText(byId('run-settings'), `${run.model} on ${run.dataset}`);
   showAdvice(run, hostsActive);
+  showUnverified(run);
   byId('run-progress').value = run.progress;
   setText(byId('run-percent'), percent(run.progress, 1));
   setText(byId('run-left'), timeLeft(run));

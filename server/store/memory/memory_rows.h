@@ -30,16 +30,18 @@ struct MemoryHost {
 };
 
 // A run, and what is asked by run. totals and rejected follow from results,
-// to_check from workunits; follow() and list_to_check() keep them.
+// to_check and unverified from workunits; follow() and list() keep them.
 struct MemoryRun {
   Run row;
   RunCursor cursor;
   RunTotals totals;
   std::map<std::uint32_t, ShardProgress> progress;  // by place
   std::map<std::uint64_t, Evaluation> evaluations;  // by version
-  // The next two are what workunits_to_check() and rejected_results() give.
+  // The next three are what rejected_results(), workunits_to_check() and
+  // workunits_unverified() give.
   std::set<ResultId> rejected;
   std::set<WorkunitId> to_check;
+  std::set<WorkunitId> unverified;
   // What was dropped at its front is not to be had any more; its end is what
   // the next record must follow.
   std::deque<LedgerRecord> ledger;  // its last ones, without a gap

@@ -88,6 +88,7 @@ class MemoryStore final : public Store {
   std::uint64_t count(const WorkunitFilter& filter) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
+  std::vector<Workunit> workunits_unverified(RunKey run) override;
   // By the host's valid results, however many those are.
   std::vector<Workunit> workunits_with(RunKey run, HostId host,
                                        bool unchecked) override;
@@ -162,14 +163,14 @@ class MemoryStore final : public Store {
   // What is found by a unit or a result, and counted of it. follow() compares
   // two states of a result and moves totals, rejected and valid along;
   // take_in() and share() belong to a ledger entry.
-  void list_to_check(MemoryRun& run, const Workunit& unit);
+  void list(MemoryRun& run, const Workunit& unit);
   void follow(const Result& old, const Result& now);
   void take_in(ResultId result);
   void share(const ResultAssimilated& entry, RunKey run);
   void withdraw_share(const Result& result);
 
   // is_live: as live_workunits() has it. may_be_dropped: not live, nothing to
-  // be checked, not revoked.
+  // be checked, not revoked, not unverified.
   bool is_live(const MemoryUnit& unit);
   bool may_be_dropped(const MemoryUnit& unit);
   bool is_wanted(const WorkunitFilter& filter, const MemoryUnit& unit);

@@ -20,6 +20,11 @@ bool is_to_check(const Workunit& unit) {
   return unit.check == UnitCheck::recheck || unit.check == UnitCheck::unsound;
 }
 
+bool is_unverified(const Workunit& unit) {
+  return unit.is_unverified && unit.state == WorkunitState::assimilated &&
+         unit.check != UnitCheck::revoked;
+}
+
 bool is_valid_of_host(const Result& result) {
   return result.host != 0 && result.validate_state == ValidateState::valid;
 }
@@ -73,7 +78,7 @@ std::vector<WorkunitId> MemoryStore::insert_workunits(
     row.row = unit;
     row.row.id = units_.next_id();
     const Workunit& added = add(units_, std::move(row)).row;
-    list_to_check(run, added);
+    list(run, added);
     RunTotals totals = run.totals;
     add_to(totals, added, kOnce);
     undo.set(run.totals, totals);
@@ -97,19 +102,23 @@ void MemoryStore::update_workunits(std::span<const Workunit> workunits) {
       add_to(totals, row, kAway);
       add_to(totals, now, kOnce);
       undo.set(run.totals, totals);
-      list_to_check(run, now);
+      list(run, now);
     }
     undo.set(row, std::move(now));
     touched_.push_back(unit.id);
   }
 }
 
-void MemoryStore::list_to_check(MemoryRun& run, const Workunit& unit) {
-  if (is_to_check(unit)) {
-    undo_.insert(run.to_check, unit.id);
-  } else {
-    undo_.erase(run.to_check, unit.id);
-  }
+void MemoryStore::list(MemoryRun& run, const Workunit& unit) {
+  auto put = [&](std::set<WorkunitId>& set, bool is_in) {
+    if (is_in) {
+      undo_.insert(set, unit.id);
+    } else {
+      undo_.erase(set, unit.id);
+    }
+  };
+  put(run.to_check, is_to_check(unit));
+  put(run.unverified, is_unverified(unit));
 }
 
 void MemoryStore::expect_canonical(const Workunit& unit) {
@@ -170,6 +179,14 @@ std::vector<Workunit> MemoryStore::workunits_to_check(RunKey run) {
   const MemoryRun* row = runs_.find(run);
   if (row == nullptr) return found;
   for (WorkunitId id : row->to_check) found.push_back(unit_of(id).row);
+  return found;
+}
+
+std::vector<Workunit> MemoryStore::workunits_unverified(RunKey run) {
+  std::vector<Workunit> found;
+  const MemoryRun* row = runs_.find(run);
+  if (row == nullptr) return found;
+  for (WorkunitId id : row->unverified) found.push_back(unit_of(id).row);
   return found;
 }
 
@@ -307,7 +324,7 @@ std::vector<Result> MemoryStore::rejected_results(RunKey run,
 
 bool MemoryStore::may_be_dropped(const MemoryUnit& unit) {
   return !is_live(unit) && !is_to_check(unit.row) &&
-         unit.row.check != UnitCheck::revoked;
+         unit.row.check != UnitCheck::revoked && !is_unverified(unit.row);
 }
 
 void MemoryStore::drop(WorkunitId id) {

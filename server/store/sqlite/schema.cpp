@@ -1,3 +1,5 @@
+// Longer than other files: it has every step that stores in the field have gone
+// through.
 #include "server/store/sqlite/schema.h"
 
 #include <array>
@@ -442,13 +444,19 @@ ALTER TABLE workunits ADD COLUMN closed INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE workunits ADD COLUMN checked INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// See Workunit::is_unverified. The index has hardly a row.
+constexpr const char* kUnverifiedUnits = R"sql(
+ALTER TABLE workunits ADD COLUMN is_unverified INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX workunits_unverified ON workunits (run) WHERE is_unverified = 1;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
-    kFirstSchema,   kHostShares, kSealedTasks, kOptimizers, kMicroBatches,
-    kTrust,         kLateUnits,  kRetention,   kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers,       kShares,     kAssimilators,
-    kOrders,        kUnitTimes};
+    kFirstSchema,   kHostShares, kSealedTasks,    kOptimizers, kMicroBatches,
+    kTrust,         kLateUnits,  kRetention,      kBoinc,      kRecentCredit,
+    kShardProgress, kCodecs,     kPeers,          kShares,     kAssimilators,
+    kOrders,        kUnitTimes,  kUnverifiedUnits};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

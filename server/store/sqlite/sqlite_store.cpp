@@ -265,6 +265,13 @@ std::vector<Workunit> SqliteStore::workunits_to_check(RunKey run) {
       reading(), "WHERE run = ? AND check_state IN (2, 4) ORDER BY id", run);
 }
 
+std::vector<Workunit> SqliteStore::workunits_unverified(RunKey run) {
+  return select<Workunit>(reading(),
+                          "WHERE run = ? AND is_unverified = 1 AND state = 2 "
+                          "AND check_state <> 5 ORDER BY id",
+                          run);
+}
+
 std::vector<Workunit> SqliteStore::workunits_with(RunKey run, HostId host,
                                                   bool unchecked) {
   return select<Workunit>(

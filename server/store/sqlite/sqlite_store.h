@@ -83,6 +83,7 @@ class SqliteStore final : public Store {
   std::uint64_t count(const WorkunitFilter& filter) override;
 
   std::vector<Workunit> workunits_to_check(RunKey run) override;
+  std::vector<Workunit> workunits_unverified(RunKey run) override;
   std::vector<Workunit> workunits_with(RunKey run, HostId host,
                                        bool unchecked) override;
   // A task is found through the index of its workunit's object.

@@ -315,6 +315,7 @@ struct Table<Workunit> {
     column("created", row.created);
     column("check_state", row.check);
     column("is_late", row.is_late);
+    column("is_unverified", row.is_unverified);
     column("judged", row.judged);
     column("closed", row.closed);
     column("checked", row.checked);

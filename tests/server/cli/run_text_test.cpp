@@ -23,6 +23,20 @@ TEST_CASE("runs that stand still say why, the others nothing") {
         "f: it cost 5\n");
 }
 
+TEST_CASE("a run says which of its results nobody verified") {
+  auto rows = nlohmann::json::parse(R"([{"run": "a", "state": "running",
+      "waits": "waits: x", "unverified": 1, "unverified_results": [12]},
+      {"run": "b", "state": "running", "waits": "", "unverified": 30,
+       "unverified_results": [7, 9]}])");
+  CHECK(standstills(rows) ==
+        "a: waits: x\n"
+        "a: not verified: 1 of its results was accepted without "
+        "recomputation: 12; `quorate result revoke ID` takes one out\n"
+        "b: not verified: 30 of its results were accepted without "
+        "recomputation: 7, 9, ...; `quorate result revoke ID` takes one "
+        "out\n");
+}
+
 TEST_CASE("the details of a run are its settings, as they were typed") {
   test::ProjectFixture project;
   nlohmann::json row = status::run(project.state(), project.run());

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "server/page/status.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -240,6 +242,83 @@ TEST_CASE("without a house worker nothing is accepted") {
   CHECK(is_about(
       objection(project, accept_result, {{"result", assignment.result}}),
       "house_workers"));
+}
+
+TEST_CASE("a result that nobody recomputes is in the model, marked") {
+  ProjectFixture project(options_with(2));
+  const Volunteer who = project.join();
+  const Volunteer other = project.join();
+  const Assignment out = project.take(who);
+  const Assignment taken = project.take(other);
+  const json order = {{"result", out.result}, {"unverified", true}};
+  CHECK(is_about(objection(project, accept_result, order), "is in_progress"));
+  project.report(who, out);
+  const json row = give(project, accept_result, order);
+  CHECK(row["result_state"] == "valid");
+  project.reopen();
+  CHECK(project.unit_of(out.result).state == WorkunitState::assimilated);
+  CHECK(project.host(who).credit > 0);
+  CHECK(project.assimilated().back().is_unverified());
+  CHECK(status::run(project.state(), project.run())["unverified_results"] ==
+        json{out.result});
+  CHECK(is_about(objection(project, accept_result, order), "valid already"));
+
+  // Who had it, too, is judged by it; a false one is for a house worker.
+  project.report(other, taken, lie());
+  CHECK(project.result(taken.result).validate_state == ValidateState::too_late);
+  CHECK(project.unit_of(out.result).check == UnitCheck::recheck);
+  CHECK(project.unit_of(out.result).is_unverified);
+
+  std::vector<Job> aside;
+  project.daemons().reviser.start_with(
+      [&](Job job) { aside.push_back(std::move(job)); });
+  give_on_result(project, revoke_result, out.result);
+  REQUIRE(!aside.empty());
+  aside.front()();
+  CHECK(project.writer().run_posted());
+  CHECK(project.unit_of(out.result).check == UnitCheck::revoked);
+  CHECK(status::run(project.state(), project.run())["unverified"] == 0);
+  check_ledger(project);
+}
+
+TEST_CASE("the mark waits with its unit for the end of a round") {
+  ProjectFixture project(in_rounds(2));
+  const Volunteer one = project.join();
+  const Assignment first = project.take(one);
+  project.report(one, first);
+  const json order = {{"result", first.result}, {"unverified", true}};
+  CHECK(give(project, accept_result, order)["workunit_state"] == "validated");
+  CHECK(status::run(project.state(), project.run())["unverified"] == 0);
+  project.reopen();
+  SUBCASE("a rejected one loses it") {
+    give_on_result(project, reject_result, first.result);
+    CHECK(!project.unit_of(first.result).is_unverified);
+    return;
+  }
+  project.train_to_end({project.join(), project.join(), project.join()});
+  std::size_t marked = 0;
+  for (const ResultAssimilated& entry : project.assimilated()) {
+    CHECK(entry.is_unverified() == (entry.result == first.result));
+    marked += entry.is_unverified();
+  }
+  CHECK(marked == 1);
+  check_ledger(project);
+}
+
+TEST_CASE("nobody's word is taken against what others reported") {
+  ProjectFixture project(options_with(3));
+  const Volunteer one = project.join();
+  const Volunteer two = project.join();
+  const Assignment first = project.take(one);
+  const Assignment second = project.take(two);
+  project.report(one, first);
+  project.report(two, second, lie());
+  const json order = {{"result", first.result}, {"unverified", true}};
+  CHECK(is_about(objection(project, accept_result, order),
+                 fmt::format("quorate result reject {}", second.result)));
+  give_on_result(project, reject_result, second.result);
+  CHECK(give(project, accept_result, order)["result_state"] == "valid");
+  CHECK(project.host(two).false_results == 0);
 }
 
 TEST_CASE("a cancelled unit is over, and who computes it is told to stop") {

@@ -224,6 +224,24 @@ void finds_rows_by_what_they_are_now(Store& store) {
   CHECK(check_unit(UnitCheck::unsound) == 1);
   CHECK(check_unit(UnitCheck::sound) == 0);
 
+  auto unverified = [&](WorkunitState state, UnitCheck check, bool is) {
+    change(store, [&] {
+      scene.unit.state = state;
+      scene.unit.check = check;
+      scene.unit.is_unverified = is;
+      store.update_workunits({&scene.unit, 1});
+    });
+    const auto found = store.workunits_unverified(scene.run);
+    if (!found.empty()) CHECK(same(found, {scene.unit}));
+    return found.size();
+  };
+  using enum WorkunitState;
+  CHECK(unverified(validated, UnitCheck::none, true) == 0);
+  CHECK(unverified(assimilated, UnitCheck::none, true) == 1);
+  CHECK(unverified(assimilated, UnitCheck::sound, true) == 1);
+  CHECK(unverified(assimilated, UnitCheck::revoked, true) == 0);
+  CHECK(unverified(assimilated, UnitCheck::none, false) == 0);
+
   auto judge = [&](ValidateState verdict, HostId host) {
     change(store, [&] {
       scene.result.validate_state = verdict;

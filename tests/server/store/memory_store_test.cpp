@@ -144,6 +144,12 @@ TEST_CASE("what is still to be decided is not dropped") {
     CHECK(life.store->workunits_to_check(life.run).size() == 1);
     set_check(*life.store, unit, UnitCheck::sound);
   }
+  SUBCASE("nobody recomputed it") {
+    unit.is_unverified = true;
+    life.merge(unit);
+    CHECK(life.has(unit));
+    return;
+  }
   SUBCASE("its revocation is being done") {
     unit.check = UnitCheck::unsound;
     life.merge(unit);

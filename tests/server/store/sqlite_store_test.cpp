@@ -52,12 +52,15 @@ constexpr const char* kWithoutRecentCredit =
     "ALTER TABLE users DROP COLUMN recent_credit_at; "
     "ALTER TABLE hosts DROP COLUMN recent_credit; "
     "ALTER TABLE hosts DROP COLUMN recent_credit_at";
+constexpr const char* kWithoutUnverifiedUnits =
+    "DROP INDEX workunits_unverified; "
+    "ALTER TABLE workunits DROP COLUMN is_unverified";
 // The newest first.
-constexpr std::array kUndone = {kWithoutUnitTimes,     kWithoutOrders,
-                                kWithoutAssimilators,  kWithoutShares,
-                                kWithoutPeers,         kWithoutCodecs,
-                                kWithoutShardProgress, kWithoutRecentCredit};
-constexpr std::size_t kNewest = 17;
+constexpr std::array kUndone = {
+    kWithoutUnverifiedUnits, kWithoutUnitTimes,     kWithoutOrders,
+    kWithoutAssimilators,    kWithoutShares,        kWithoutPeers,
+    kWithoutCodecs,          kWithoutShardProgress, kWithoutRecentCredit};
+constexpr std::size_t kNewest = 18;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {
@@ -190,12 +193,12 @@ TEST_CASE("a store changed by a newer program is refused and left alone") {
   open_sqlite_store(path);
   Bytes before = read_file(path);
   REQUIRE(before.at(kVersionOffset + 3) == kNewest);
-  before[kVersionOffset + 2] = 1;  // version 273
+  before[kVersionOffset + 2] = 1;  // version 274
   overwrite(path, 0, before);
 
   Error error = error_of([&] { open_sqlite_store(path); });
   CHECK(error.kind() == ErrorKind::unsupported);
-  CHECK(std::string(error.what()).find("273") != std::string::npos);
+  CHECK(std::string(error.what()).find("274") != std::string::npos);
   CHECK(std::string(error.what()).find(path.string()) != std::string::npos);
   CHECK(read_file(path) == before);
 }

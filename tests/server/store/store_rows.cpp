@@ -264,12 +264,12 @@ bool same(const Workunit& a, const Workunit& b) {
   auto fields = [](const Workunit& row) {
     const auto& [id, run, index, object, snapshot, shard, version, round, epoch,
                  samples, operations, quorum, target, errors, total, state,
-                 canonical, created, check, late, judged, closed, checked] =
-        row;
+                 canonical, created, check, late, unverified, judged, closed,
+                 checked] = row;
     return std::tie(id, run, index, object, snapshot, shard, version, round,
                     epoch, samples, operations, quorum, target, errors, total,
-                    state, canonical, created, check, late, judged, closed,
-                    checked);
+                    state, canonical, created, check, late, unverified, judged,
+                    closed, checked);
   };
   return fields(a) == fields(b);
 }

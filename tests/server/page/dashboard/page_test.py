@@ -153,6 +153,15 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.ask("location.hash"), "#run=first")
         server.wait_until_asked("/v1/events?run=first")
 
+    def test_given_unverified_results_then_their_number_is_shown(self):
+        status = fake_server.sample_status()
+        page = self.load(self.given(status))
+        self.assertNotIn("Not verified", page.text())
+        status["run"]["unverified"] = 2
+        page = self.load(self.given(status))
+        self.assertIn("Not verified: 2 results in the model were accepted by "
+                      "the operator without recomputation.", page.text())
+
     def test_given_a_run_that_waits_then_it_says_for_whom(self):
         status = fake_server.sample_status()
         status["run"]["waits"] = ("waits: 118 results need a second user "

@@ -8,9 +8,12 @@ while the server runs. The run is then finished by the ordinary server.
 
 import collections
 import json
+import pathlib
 import signal
+import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.project import (RUN, Process, Project, Server, Volunteer, expect,
                              expect_words, run, wait_for)
 

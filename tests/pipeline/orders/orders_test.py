@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What operators order about single results, and the log of all orders.
 
-Results are rejected, revoked, sent anew and cancelled while a run goes on. The
+Results are rejected, revoked, sent anew and cancelled while a run goes on; one
+that nobody can recompute is taken, and marked wherever its model goes. The
 server is killed in the middle of orders: each that was acknowledged is in the
 log once, and its effect with it. What is removed from the log shows. Other
 users of the machine may give orders, or only ask, if the settings name them.
@@ -9,13 +10,18 @@ users of the machine may give orders, or only ask, if the settings name them.
 
 import contextlib
 import http.client
+import json
 import os
+import pathlib
 import pty
 import random
 import sqlite3
+import struct
 import subprocess
+import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.project import (RUN, Project, Server, Volunteer, expect,
                              expect_words, run, wait_for)
 
@@ -57,17 +63,22 @@ def answer_on_terminal(stage, project, text, *arguments):
     return child.returncode
 
 
-def revoke(stage, project):
-    done = wait_for("a result in the model", lambda: next(
-        (entry["result"] for entry in project.ledger()
-         if entry["kind"] == "result"), None), 60)
-    order = ("result", "revoke", done, *WHY)
+def expect_asked_for(stage, project, *order):
+    """Without a terminal to ask on, it is refused."""
     silent = subprocess.run(
         [str(stage.program("quorate")), "-C", str(project.folder),
          *map(str, order)], stdin=subprocess.DEVNULL, text=True,
         capture_output=True, timeout=120, check=False, env=stage.environment)
     expect(silent.returncode == 2, f"without a terminal: {silent}")
     expect_words(silent.stderr, "--yes", "Nothing was changed")
+
+
+def revoke(stage, project):
+    done = wait_for("a result in the model", lambda: next(
+        (entry["result"] for entry in project.ledger()
+         if entry["kind"] == "result"), None), 60)
+    order = ("result", "revoke", done, *WHY)
+    expect_asked_for(stage, project, *order)
     expect(answer_on_terminal(stage, project, "no", *order) == 2, "a no")
     expect(not any(row["command"] == "result-revoke"
                    for row in project.ask("log")), "an order without a yes")
@@ -185,6 +196,69 @@ def remove_from_log(stage, project, last):
         project.order("log", "--verify")
 
 
+def metadata(path):
+    raw = path.read_bytes()
+    size, = struct.unpack("<Q", raw[:8])
+    return json.loads(raw[8:8 + size])["__metadata__"]
+
+
+def export_and_verify(stage, project, least):
+    """A version from this one on, as a file; what verify-model says of it."""
+    wait_for("an evaluated version", lambda: (
+        project.show()["evaluated_version"] or 0) >= least, 120, 0.3)
+    model = stage.folder / "model.safetensors"
+    project.order("export", RUN, "--version", "last", "--out", model, "--force")
+    checked = subprocess.run(
+        [str(stage.program("quorate")), "-C", str(project.folder),
+         "verify-model", str(model)], text=True, capture_output=True,
+        timeout=120, check=False, env=stage.environment)
+    return metadata(model), checked.returncode, checked.stdout + checked.stderr
+
+
+def test_unverified(stage):
+    """Nobody can recompute a result, and the operator takes it all the same."""
+    project, server = start(stage)
+    ada = Volunteer(stage, "ada").attach(server).start()
+    taken = wait_for("an undecided result",
+                     lambda: (undecided(project) or [None])[0], 60)["id"]
+    order = ("result", "accept", taken, "--unverified", *WHY)
+    expect_asked_for(stage, project, *order)
+    expect(project.ask(*order, "--yes")["result_state"] == "valid", "accept")
+    server.kill()
+    project.set(house_workers=1)
+    server.start()
+    entry = next(entry for entry in project.ledger()
+                 if entry["kind"] == "result")
+    expect(entry["result"] == taken and entry["basis"] == "unverified", entry)
+    expect_words(project.order("status"), f"not verified: 1 of its results was "
+                 f"accepted without recomputation: {taken}")
+    said, code, text = export_and_verify(stage, project, 1)
+    expect(said["quorate.not_verified"].startswith("1 result"), said)
+    expect(code != 0, f"verify-model took it: {text}")
+    expect_words(text, f"result {taken} (ledger entry {entry['seq']})",
+                 "quorate result revoke")
+    expect(project.ask("replay", RUN)["ok"], "replay")
+    audited = project.ask("audit", RUN, "--sample", 0)
+    expect(audited["ok"] and audited["recomputed"] == 1, audited)
+
+    project.order("result", "revoke", taken, *WHY, "--yes")
+    out = wait_for("the revocation", lambda: next(
+        (entry for entry in project.ledger()
+         if entry["kind"] == "revocation"), None), 60)
+    said, code, text = export_and_verify(stage, project, out["version_after"])
+    expect(code == 0 and "quorate.not_verified" not in said, f"{text} {said}")
+    project.order("train", "stop", RUN, *WHY)
+    ada.stop()
+    expect(project.ask("replay", RUN)["final_snapshot"] ==
+           project.ledger()[-1]["parameters"], "replay: other parameters")
+    log = project.ask("log")
+    expect([(row["command"], row["why"]) for row in log[1:]] ==
+           [("result-accept", "a test"), ("result-revoke", "a test"),
+            ("train-stop", "a test")], log)
+    server.stop()
+    return f"result {taken} taken unverified, and revoked"
+
+
 def run_as(stage, project, user, *arguments):
     done = subprocess.run(
         [str(stage.program("quorate")), "-C", str(project.folder),
@@ -221,4 +295,4 @@ def test_operators(stage):
 
 
 if __name__ == "__main__":
-    run(__doc__, test_results, test_log, test_operators)
+    run(__doc__, test_results, test_unverified, test_log, test_operators)
