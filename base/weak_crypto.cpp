@@ -3,6 +3,7 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
@@ -113,6 +114,15 @@ Md5Hash Md5::finish() {
           EVP_DigestInit_ex(context_->digest.get(), EVP_md5(), nullptr) == 1,
       "MD5 final");
   return hash;
+}
+
+FixedBytes<20> hmac_sha1(ByteView key, ByteView message) {
+  FixedBytes<20> mac;
+  require(
+      HMAC(EVP_sha1(), key.data(), static_cast<int>(key.size()), message.data(),
+           message.size(), mac.bytes.data(), nullptr) != nullptr,
+      "HMAC-SHA-1");
+  return mac;
 }
 
 Md5Hash md5(ByteView bytes) {

@@ -1,6 +1,8 @@
 // MD5 and RSA with 1024 bits: what BOINC clients demand and know no better
 // than. Nothing of ours trusts them: units are sealed and results signed with
-// Ed25519 (base/crypto). Beside that the only user of OpenSSL's crypto.
+// Ed25519 (base/crypto). And HMAC with SHA-1, which authenticator apps make
+// their codes with: what is weak of SHA-1 (collisions) is none of HMAC's.
+// Beside base/crypto the only user of OpenSSL's crypto.
 #pragma once
 
 #include <memory>
@@ -31,6 +33,9 @@ class Md5 {
   struct Context;
   std::unique_ptr<Context> context_;
 };
+
+// RFC 2104.
+FixedBytes<20> hmac_sha1(ByteView key, ByteView message);
 
 // Big-endian, as all numbers of RSA here.
 struct RsaSignature : FixedBytes<128> {};

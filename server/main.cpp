@@ -41,6 +41,7 @@ int run(int argc, char** argv) {
   quorate::add_by_hand(app, options);
   quorate::add_result(app, options);
   quorate::add_log(app, options);
+  quorate::add_operators(app, options);
   quorate::add_audit(app, options);
   quorate::add_export(app, options);
   quorate::add_verify_model(app, options);

@@ -101,6 +101,7 @@ ROOMS = {
         "server/page",          # what people see
         "server/orders/runs",   # runs made and changed
         "server/orders",        # what admin commands ask of a server
+        "server/web",           # administration in a browser
         "server/serving",
         "server/simulator/scenario",
         "server/simulator",     # many hosts on a virtual clock

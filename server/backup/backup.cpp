@@ -100,6 +100,9 @@ class BackupMaker {
     if (fs::exists(project_.boinc_key())) {
       copy(project_.boinc_key(), "keys/boinc_code_sign.key", kPrivate);
     }
+    if (fs::exists(project_.web_operators())) {
+      copy(project_.web_operators(), "keys/web_operators.json", kPrivate);
+    }
     if (!fs::exists(project_.tls_key())) return;
     copy(project_.tls_key(), "keys/tls.key", kPrivate);
     copy(project_.tls_certificate(), "keys/tls.crt", kPublic);

@@ -17,9 +17,13 @@ constexpr std::size_t kHashDigits = 64;
 
 constexpr std::array<std::string_view, 4> kNeeded = {
     "db/quorate.sqlite", "keys/house.key", "keys/project.key", kBackupSettings};
-constexpr std::array<std::string_view, 5> kOptional = {
-    "boinc/app_versions.json", "keys/boinc_code_sign.key",
-    "keys/boinc_upload.key", "keys/tls.crt", "keys/tls.key"};
+constexpr std::array<std::string_view, 6> kOptional = {
+    "boinc/app_versions.json",
+    "keys/boinc_code_sign.key",
+    "keys/boinc_upload.key",
+    "keys/tls.crt",
+    "keys/tls.key",
+    "keys/web_operators.json"};
 
 [[noreturn]] void refuse(const std::string& found) {
   throw Error(

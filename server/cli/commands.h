@@ -41,6 +41,7 @@ void add_result(CLI::App& app, GlobalOptions& options);
 void add_result_orders(CLI::App& result, GlobalOptions& options);
 void add_workunit_orders(CLI::App& workunit, GlobalOptions& options);
 void add_log(CLI::App& app, GlobalOptions& options);
+void add_operators(CLI::App& app, GlobalOptions& options);
 void add_audit(CLI::App& app, GlobalOptions& options);
 void add_export(CLI::App& app, GlobalOptions& options);
 void add_verify_model(CLI::App& app, GlobalOptions& options);

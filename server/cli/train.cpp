@@ -234,6 +234,10 @@ void add_create(CLI::App* train, GlobalOptions& global) {
   });
 }
 
+void add_why(CLI::App* command, const std::shared_ptr<json>& arguments) {
+  forward(command, arguments, "--why", "why", "Why: recorded in the order log");
+}
+
 void add_change(CLI::App* train, GlobalOptions& global) {
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand(
@@ -245,6 +249,7 @@ void add_change(CLI::App* train, GlobalOptions& global) {
   add_sharing(command, arguments, unsaid);
   forward_number(command, arguments, "--lr", "lr",
                  "The local optimiser's learning rate");
+  add_why(command, arguments);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project train change first --rule diloco "
@@ -260,10 +265,7 @@ void add_on_run(CLI::App* train, GlobalOptions& global, const std::string& name,
   auto arguments = std::make_shared<json>(json::object());
   CLI::App* command = train->add_subcommand(name, help);
   add_run_name(command, arguments);
-  if (name != "show") {
-    forward(command, arguments, "--why", "why",
-            "Why: recorded in the order log");
-  }
+  if (name != "show") add_why(command, arguments);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       fmt::format("Example:\n  quorate -C my-project train {} first\n", name));

@@ -69,4 +69,13 @@ void expect_may_order(const Person& who, std::uint32_t owner,
                           who.name, who.name));
 }
 
+void expect_may_order(const std::string& who, bool is_guest, bool only_asks) {
+  if (!is_guest || only_asks) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("{} is a guest of this project, who may ask but "
+                          "change nothing: its owner can change that with "
+                          "`quorate operators web --role operator`",
+                          who));
+}
+
 }  // namespace quorate

@@ -32,4 +32,8 @@ bool only_asks(const std::string& command, const nlohmann::json& arguments);
 void expect_may_order(const Person& who, std::uint32_t owner,
                       const ServerSettings& settings, bool only_asks);
 
+// The same of somebody who logged in to the page for administration, as
+// "web:NAME".
+void expect_may_order(const std::string& who, bool is_guest, bool only_asks);
+
 }  // namespace quorate

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json_fields.h"
 #include "server/making/evaluations.h"
 #include "server/orders/by_hand.h"
 #include "server/orders/host_orders.h"
@@ -208,29 +209,51 @@ bool is_alone(const std::string& command) {
 
 }  // namespace
 
-json AdminService::call(const std::string& name, const json& arguments,
-                        const Person& who) {
+json AdminService::carry_out(const std::string& name, const json& arguments,
+                             const Person& who) {
   auto command = commands().find(name);
   if (command == commands().end()) {
     throw Error(ErrorKind::usage, "admin: unknown command " + name);
   }
+  const std::int64_t before = last_event(project_.state());
   json reply;
-  project_.writer().run([&] {
-    const std::int64_t before = last_event(project_.state());
-    try {
-      reply = command->second(project_, arguments);
-    } catch (const json::exception& error) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("admin {}: {}", name, error.what()));
-    }
-    if (!only_asks(name, arguments)) {
-      note_order(project_.state(), who, name, arguments, reply, before);
-    }
-    if (!is_alone(name)) project_.daemons().settle();
-    project_.state().hosts.flush();
-    project_.state().trust.flush();
-  });
+  try {
+    reply = command->second(project_, arguments);
+  } catch (const json::exception& error) {
+    throw Error(ErrorKind::usage,
+                fmt::format("admin {}: {}", name, error.what()));
+  }
+  if (!only_asks(name, arguments)) {
+    note_order(project_.state(), who, name, arguments, reply, before);
+  }
+  if (!is_alone(name)) project_.daemons().settle();
+  project_.state().hosts.flush();
+  project_.state().trust.flush();
   return reply;
+}
+
+json AdminService::call(const std::string& name, const json& arguments,
+                        const Person& who) {
+  json reply;
+  project_.writer().run([&] { reply = carry_out(name, arguments, who); });
+  return reply;
+}
+
+void AdminService::post(const std::string& name, json arguments, Person who,
+                        std::function<void(Response)> done) {
+  project_.writer().post([this, name, arguments = std::move(arguments),
+                          who = std::move(who), done = std::move(done)] {
+    Response response;
+    try {
+      response = json_response(200, dump_json(carry_out(name, arguments, who)));
+    } catch (const Error& error) {
+      response = error_response(error.kind(), error.what());
+    }
+    project_.writer().after_commit(
+        [done, response = std::move(response)]() mutable {
+          done(std::move(response));
+        });
+  });
 }
 
 void AdminService::add_routes(Router& router) {

@@ -8,6 +8,7 @@
 // it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,11 +30,21 @@ class AdminService {
                       const nlohmann::json& arguments,
                       const Person& who = this_person());
 
+  // The same for those who do not wait: once it is durable, `done` is called on
+  // the writer's thread, with the answer or the error response. If the writer
+  // fails it never is.
+  void post(const std::string& command, nlohmann::json arguments, Person who,
+            std::function<void(Response)> done);
+
   // POST /admin/COMMAND with the arguments as body. Throws denied for a Unix
   // user who may not.
   void add_routes(Router& router);
 
  private:
+  // On the writer's thread.
+  nlohmann::json carry_out(const std::string& command,
+                           const nlohmann::json& arguments, const Person& who);
+
   Project& project_;
 };
 

@@ -25,6 +25,21 @@ std::string Asset::etag() const {
   return '"' + sha256(as_bytes(bytes)).hex().substr(0, 32) + '"';
 }
 
+Response asset_response(const Asset& asset) {
+  Response response;
+  response.content_type = asset.content_type;
+  response.etag = asset.etag();
+  response.headers = {
+      {"Content-Security-Policy",
+       "default-src 'none'; script-src 'self'; style-src 'self'; "
+       "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
+       "form-action 'none'; frame-ancestors 'none'"},
+      {"X-Content-Type-Options", "nosniff"},
+      {"Cache-Control", "no-cache"}};
+  response.body = std::string(asset.bytes);
+  return response;
+}
+
 std::span<const Asset> assets() {
   return kAssets;
 }

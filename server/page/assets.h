@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/http/message.h"
+
 namespace quorate {
 
 struct Asset {
@@ -16,7 +18,10 @@ struct Asset {
   std::string etag() const;
 };
 
-// All of them; lives as long as the program.
+// With the headers that let a page load nothing but its own files and data.
+Response asset_response(const Asset& asset);
+
+// Of the public page; lives as long as the program.
 std::span<const Asset> assets();
 
 }  // namespace quorate

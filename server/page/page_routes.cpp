@@ -13,19 +13,7 @@ constexpr std::size_t kViewersPerTick = 250;
 
 void add_asset(Router& router, const std::string& path, const Asset& asset) {
   router.add(Method::get, path, [&asset](Request&, Responder responder) {
-    Response response;
-    response.content_type = asset.content_type;
-    response.etag = asset.etag();
-    // What the page may do: nothing but its own files and data.
-    response.headers.emplace_back(
-        "Content-Security-Policy",
-        "default-src 'none'; script-src 'self'; style-src 'self'; "
-        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; "
-        "form-action 'none'; frame-ancestors 'none'");
-    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
-    response.headers.emplace_back("Cache-Control", "no-cache");
-    response.body = std::string(asset.bytes);
-    responder.send(std::move(response));
+    responder.send(asset_response(asset));
   });
 }
 

@@ -19,6 +19,7 @@
 #include "server/serving/announcement.h"
 #include "server/serving/descriptors.h"
 #include "server/settings/address.h"
+#include "server/web/web_routes.h"
 
 namespace quorate {
 namespace {
@@ -91,6 +92,13 @@ bool lets_others_in(const ProjectFolder& folder,
   return true;
 }
 
+[[noreturn]] void say_store_failed(const ProjectFolder& folder) {
+  throw Error(ErrorKind::io,
+              "serve: the store failed: see " + folder.log().string() +
+                  ": free some space or repair the disk, then start again: "
+                  "nothing that was acknowledged is lost");
+}
+
 }  // namespace
 
 void serve(const fs::path& root, const ServeOptions& options) {
@@ -118,6 +126,9 @@ void serve(const fs::path& root, const ServeOptions& options) {
   peer_door.add_routes(routes);
   if (boinc_door) boinc_door->add_routes(routes);
   page.add_routes(routes);
+  WebRoutes web(project, admin,
+                {tls.has_value(), is_loopback(endpoint.address)});
+  web.add_routes(routes);
   Router admin_routes;
   admin.add_routes(admin_routes);
 
@@ -144,15 +155,10 @@ void serve(const fs::path& root, const ServeOptions& options) {
   signals.wait();
   log_info("stopping");
   project.begin_stop();
+  web.stop();
   http.stop();
   project.stop();
-  if (has_failed) {
-    throw Error(ErrorKind::io,
-                "serve: the store failed: see " +
-                    project.folder().log().string() +
-                    ": free some space or repair the disk, then start again: "
-                    "nothing that was acknowledged is lost");
-  }
+  if (has_failed) say_store_failed(project.folder());
 }
 
 }  // namespace quorate

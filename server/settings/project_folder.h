@@ -19,6 +19,8 @@ struct ProjectFolder {
   fs::path project_key() const { return keys() / "project.key"; }
   fs::path house_key() const { return keys() / "house.key"; }
   fs::path boinc_upload_key() const { return keys() / "boinc_upload.key"; }
+  // Who may log in to the page for administration: server/web/web_operators.
+  fs::path web_operators() const { return keys() / "web_operators.json"; }
   fs::path tls_certificate() const { return keys() / "tls.crt"; }
   fs::path tls_key() const { return keys() / "tls.key"; }
   fs::path database() const { return root / "db" / "quorate.sqlite"; }
@@ -41,6 +43,8 @@ struct ProjectFolder {
   }
   // Held while a data set is added: nobody removes one meanwhile.
   fs::path datasets_lock() const { return root / "run" / "datasets.lock"; }
+  // Held while web operators are changed.
+  fs::path web_lock() const { return root / "run" / "web.lock"; }
   fs::path admin_socket() const { return root / "run" / "admin.sock"; }
   // What is published for BOINC clients: server/apps/app_manifest, the files
   // that it names, and the key that signs them, unless it is kept elsewhere.

@@ -6,6 +6,8 @@
 #include "server/settings/settings.h"
 #include "server/simulator/scenario/scenario.h"
 #include "server/simulator/trace.h"
+#include "server/web/logins.h"
+#include "server/web/web_request.h"
 #include "tests/fuzz/targets.h"
 
 namespace quorate::fuzz {
@@ -78,6 +80,28 @@ void read_elf(ByteView bytes) {
   });
 }
 
+void read_web_operators(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(write_web_operators(parse_web_operators(as_text(bytes))) ==
+               as_text(bytes),
+           "accounts are read as they were written");
+  });
+}
+
+// A login, an order, and a Cookie header.
+void read_web_requests(ByteView bytes) {
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(parse_login(as_text(bytes)).password.size() <= kMostPasswordBytes,
+           "a password is bounded");
+  });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(parse_web_order(as_text(bytes)).arguments.is_object(),
+           "an order has arguments");
+  });
+  const auto token = session_token(as_text(bytes), "quorate-admin");
+  expect(!token || token->size() == 64, "a token has a length");
+}
+
 }  // namespace
 
 std::vector<Target> server_targets() {
@@ -88,7 +112,9 @@ std::vector<Target> server_targets() {
           {"server_backup_list", read_backup_list},
           {"server_audit_state", read_audit_state},
           {"server_boinc_apps", read_boinc_apps},
-          {"server_elf", read_elf}};
+          {"server_elf", read_elf},
+          {"server_web_operators", read_web_operators},
+          {"server_web_requests", read_web_requests}};
 }
 
 }  // namespace quorate::fuzz

@@ -25,7 +25,8 @@ bool RunArguments::has_only(std::initializer_list<const char*> names) const {
   const auto known =
       std::count_if(names.begin(), names.end(),
                     [this](const char* name) { return has(name); });
-  return arguments_.size() == static_cast<std::size_t>(known);
+  const std::size_t why = has("why") ? 1 : 0;
+  return arguments_.size() == static_cast<std::size_t>(known) + why;
 }
 
 std::string RunArguments::text(const char* name,

@@ -32,7 +32,8 @@ class RunArguments {
   static std::string flag_of(std::string name);
 
   bool has(const char* name) const { return arguments_.contains(name); }
-  // Whether there is nothing but these, at the most.
+  // Whether there is nothing but these, at the most, and why: that is noted,
+  // and changes nothing.
   bool has_only(std::initializer_list<const char*> names) const;
   // As it is; it has to be there.
   const nlohmann::json& value(const char* name) const {

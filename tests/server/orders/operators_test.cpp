@@ -56,4 +56,10 @@ TEST_CASE("a person is known by the system's name, or else the number") {
   CHECK(person_of(4'000'000'123).name == "4000000123");
 }
 
+TEST_CASE("a guest of the page looks, an operator orders") {
+  CHECK_NOTHROW(expect_may_order("web:anna", false, false));
+  CHECK_NOTHROW(expect_may_order("web:eve", true, true));
+  CHECK_THROWS_AS(expect_may_order("web:eve", true, false), Error);
+}
+
 }  // namespace quorate

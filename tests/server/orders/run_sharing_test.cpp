@@ -32,6 +32,9 @@ TEST_CASE("a run's share changes, and nothing else of it") {
   CHECK(project.run().run.until.seconds == 21'600);
   change(project, {{"until", {{"cost", "none"}}}});
   CHECK(project.run().run.until.seconds == 21'600);
+  change(project, {{"share", 1}, {"why", "enough of it"}});
+  CHECK(project.ledger().size() == entries);
+  CHECK(project.unit_of(under_way.result).state == WorkunitState::open);
 }
 
 TEST_CASE("what cannot be is refused, and says what can") {
