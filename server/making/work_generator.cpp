@@ -15,7 +15,8 @@ constexpr std::uint64_t kUnitsPerEpoch = 32;
 // host claims to be slower than this only makes it take longer.
 constexpr double kLeastSpeed = 2e8;
 // By how much a unit of a round is longer or shorter than the usual one. More
-// steps go further astray; a graphics card does several such units instead.
+// steps go further astray, and a host that claims more is waited for longer; a
+// device of more than that does several units of a round instead.
 constexpr double kMostBalance = 8;
 // Bytes a second of a volunteer's link.
 constexpr double kDown = 50e6 / 8;
@@ -36,29 +37,51 @@ double transfer_seconds(const Run& run, Codec snapshots) {
          bytes_by(run.codec, values) / kUp;
 }
 
-// Of a unit in a round: as long on every device.
+// Steps of a unit by its speed; kept as a fraction until the end, so that
+// devices whose units have few steps end together, too.
+// shard_steps: of all of it.
 double balanced_steps(const Run& run, double step_operations,
+                      std::uint32_t shard_steps, std::uint64_t epoch_steps,
                       const Pace& pace) {
   const double usual = pace.usual_flops > 0 ? pace.usual_flops : kUnknownSpeed;
-  const double speed = pace.speed_flops > 0 ? pace.speed_flops : usual;
+  const auto times_as_fast = [&](double speed) {
+    return std::clamp((speed > 0 ? speed : usual) / usual, 1 / kMostBalance,
+                      kMostBalance);
+  };
   const double seconds =
       std::max(pace.least_seconds, transfer_seconds(run, pace.snapshots));
-  const double steps = std::max<double>(steps_for_hosts(pace.hosts),
-                                        seconds * usual / step_operations);
-  return std::round(steps *
-                    std::clamp(speed / usual, 1 / kMostBalance, kMostBalance));
+  double steps = std::max<double>(steps_for_hosts(pace.hosts),
+                                  seconds * usual / step_operations);
+  steps = std::min(steps, static_cast<double>(epoch_steps) / kUnitsPerEpoch);
+  const double fastest =
+      times_as_fast(std::max({pace.fastest_flops, pace.speed_flops, usual}));
+  steps = std::min(steps, shard_steps / fastest);
+  return std::round(steps * times_as_fast(pace.speed_flops));
 }
 
-std::uint32_t local_steps(const Run& run, std::uint32_t rest_of_shard,
+// What the shard has left, if less than a quarter of a unit would be over.
+double without_tail(double steps, double rest) {
+  return rest < 1.25 * steps ? rest : steps;
+}
+
+std::uint32_t local_steps(const Run& run, const ShardRest& shard,
                           std::uint64_t epoch_steps, const Pace& pace) {
-  if (run.local_steps != 0) return std::min(run.local_steps, rest_of_shard);
+  const std::uint32_t shard_steps = shard.samples / run.batch;
+  const std::uint32_t rest = shard_steps - shard.first_step;
+  if (run.local_steps != 0) return std::min(run.local_steps, rest);
   const double step = training_operations(run.model) * run.batch;
   double steps =
       std::floor(kAutoUnitSeconds * speed_of(pace.speed_flops) / step);
-  if (pace.in_rounds) steps = std::min(steps, balanced_steps(run, step, pace));
-  auto most = static_cast<double>(std::min<std::uint64_t>(
-      rest_of_shard, std::max<std::uint64_t>(1, epoch_steps / kUnitsPerEpoch)));
-  return static_cast<std::uint32_t>(std::clamp(steps, 1.0, most));
+  if (pace.in_rounds) {
+    steps = without_tail(std::min(steps, balanced_steps(run, step, shard_steps,
+                                                        epoch_steps, pace)),
+                         rest);
+  } else {
+    steps = std::min(steps, static_cast<double>(std::max<std::uint64_t>(
+                                1, epoch_steps / kUnitsPerEpoch)));
+  }
+  return static_cast<std::uint32_t>(
+      std::clamp<double>(steps, 1, static_cast<double>(rest)));
 }
 
 float learning_rate(const Run& run, std::uint64_t steps_before,
@@ -100,8 +123,7 @@ NextUnit next_unit(const Run& run, const RunCursor& cursor,
   next.range.shard_index = shard.index;
   next.range.shard_samples = shard.samples;
   next.range.first = shard.first_step * run.batch;
-  next.range.steps = local_steps(
-      run, shard.samples / run.batch - shard.first_step, epoch_steps, pace);
+  next.range.steps = local_steps(run, shard, epoch_steps, pace);
   next.range.batch = run.batch;
   next.range.micro_batch = run.micro_batch;
   next.learning_rate =

@@ -32,9 +32,10 @@ struct ShardRest {
 
 // What the length of a unit goes by, if the run leaves it open.
 struct Pace {
-  double speed_flops = 0;  // of the asking host's device; 0: unknown
-  double usual_flops = 0;  // of devices that ask; 0: unknown
-  std::size_t hosts = 1;   // that are at work
+  double speed_flops = 0;    // of the asking host's device; 0: unknown
+  double usual_flops = 0;    // of devices that ask; 0: unknown
+  double fastest_flops = 0;  // of them; 0: unknown
+  std::size_t hosts = 1;     // that are at work
   // Of work, for which it is worth to ask and to report.
   double least_seconds = 2;
   bool in_rounds = false;         // units of a round wait for each other
@@ -54,14 +55,32 @@ struct NextUnit {
 std::uint32_t steps_for_hosts(std::size_t hosts);
 
 // The next unit of `run` from a shard: see server/making/locality for which. If
-// run.local_steps is 0, it has the least of 60 s of that device (of one of 0.2
-// Gflop/s, if it is slower), the rest of the shard and 1/32 of an epoch; in
-// rounds steps_for_hosts() besides, or what takes a usual device least_seconds,
-// or as long as the model and the update on a link of 50 and 10 Mbit/s, if that
-// is more: times the device's speed by the usual one (1/8 to 8), so that all
-// hosts of a round end together. The learning rate falls linearly with the
-// steps handed out before, whatever shard they were of ("linear"), or stays
-// ("constant"). epoch_steps: of all shards.
+// run.local_steps is 0, we choose its steps. Outside rounds it has the least of
+// 60 s of that device (of one of 0.2 Gflop/s, if it is slower), 1/32 of an
+// epoch and the rest of the shard.
+//
+// In rounds all wait for the last unit, so what a device gets of a round's
+// samples follows its measured speed. The usual device has the least of
+// steps_for_hosts() (or what takes it least_seconds, or as long as the model
+// and the update on a link of 50 and 10 Mbit/s, if that is more) and 1/32 of an
+// epoch; the asking one as many times that as it is faster. If the unit of the
+// fastest device would be longer than a shard, all are shorter: a unit that the
+// shard cuts off leaves its device idle. Less than a quarter of a unit is not
+// left over of a shard, either.
+//
+// A host's word makes its unit 1/8 to 8 times the usual one, so no more than
+// 1/4 of an epoch, and still no more than 60 s of the device that it claims to
+// have. A host that is slower than it says is late by that factor; the round
+// closes without it (units_that_close) or its lease ends. One that claims the
+// most makes units of others shorter, never longer, by 8 at the most, and only
+// where they are bounded by the shard. The bound on the usual unit is the epoch
+// and not the speed: 1/32 on each device, as it was, gave all devices equal
+// units in data sets of a few hundred steps. The quorum of a unit computes the
+// very same steps, whatever its other hosts' speeds.
+//
+// The learning rate falls linearly with the steps handed out before, whatever
+// shard they were of ("linear"), or stays ("constant"). epoch_steps: of all
+// shards.
 NextUnit next_unit(const Run& run, const RunCursor& cursor,
                    const ShardRest& shard, std::uint64_t epoch_steps,
                    const Pace& pace);

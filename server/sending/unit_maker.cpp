@@ -154,7 +154,8 @@ std::size_t UnitMaker::hosts_of(const TrainingRun& training) const {
 
 Pace UnitMaker::pace_of(const TrainingRun& training,
                         const UnitWish& wish) const {
-  Pace pace{wish.speed_flops, usual_speed_.flops(), hosts_of(training)};
+  Pace pace{wish.speed_flops, usual_speed_.flops(), usual_speed_.fastest(),
+            hosts_of(training)};
   pace.in_rounds = training.rule->in_rounds();
   const DoorTerms terms = state_.terms(*state_.hosts.host(wish.host));
   pace.least_seconds =

@@ -1,5 +1,6 @@
 #include "server/making/work_generator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -186,6 +187,98 @@ TEST_CASE("in rounds, automatic steps are few, and as long on every device") {
   CHECK(steps(1) == 60);
 }
 
+// Devices of these speeds share one shard; each takes a unit of every round, in
+// turns the first. Of all their time until the last unit ends, the share for
+// which each is idle: rounds of the whole epoch, or of all but the last.
+std::vector<double> idle(const std::vector<double>& speeds,
+                         std::uint32_t epoch_steps) {
+  Run run = small_run();
+  run.local_steps = 0;
+  run.model.widths = {1024, 1024, 2};
+  const double step = training_operations(run.model) * run.batch;
+  Pace pace{
+      .usual_flops = step * *std::min_element(speeds.begin(), speeds.end()),
+      .fastest_flops = step * *std::max_element(speeds.begin(), speeds.end()),
+      .hosts = 2,
+      .in_rounds = true};
+  std::vector<double> busy(speeds.size());
+  double whole = 0;
+  ShardRest shard{0, 4 * epoch_steps, 0};
+  while (shard.first_step < epoch_steps) {
+    double longest = 0;
+    for (std::size_t i = 0; i < speeds.size(); ++i) {
+      if (shard.first_step == epoch_steps) shard.first_step = 0;
+      pace.speed_flops = step * speeds[i];
+      const auto steps =
+          next_unit(run, {}, shard, epoch_steps, pace).range.steps;
+      shard.first_step += steps;
+      busy[i] += steps / speeds[i];
+      longest = std::max(longest, steps / speeds[i]);
+    }
+    whole += longest;
+  }
+  for (double& time : busy) time = 1 - time / whole;
+  return busy;
+}
+
+TEST_CASE("devices of a round end together, also where epochs are short") {
+  for (const double ratio : {1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0}) {
+    for (const std::uint32_t epoch : {200U, 640U, 6400U}) {
+      CAPTURE(ratio);
+      CAPTURE(epoch);
+      for (const double part : idle({1, ratio}, epoch)) CHECK(part < 0.1);
+    }
+  }
+  for (const double part : idle({1, 2, 4, 6}, 640)) CHECK(part < 0.1);
+}
+
+TEST_CASE("a host's word changes units of a round by eight at the most") {
+  Run run = small_run();
+  run.local_steps = 0;
+  run.model.widths = {1024, 1024, 2};
+  const double step = training_operations(run.model) * run.batch;
+  Pace pace{.usual_flops = step, .fastest_flops = step, .in_rounds = true};
+  const auto steps = [&](std::uint32_t epoch, std::uint32_t shard) {
+    return next_unit(run, {}, {0, 4 * shard, 0}, epoch, pace).range.steps;
+  };
+  pace.speed_flops = std::numeric_limits<double>::infinity();
+  // Of an epoch a quarter, where the usual unit is 1/32 of it.
+  CHECK(steps(128, 128) == 32);
+  CHECK(steps(10, 10) == 3);
+  // Units of others are shorter where its own would not fit into a shard.
+  pace.fastest_flops = std::numeric_limits<double>::infinity();
+  pace.speed_flops = step;
+  CHECK(steps(6400, 6400) == 5);
+  CHECK(steps(6400, 16) == 2);
+  pace.speed_flops = pace.fastest_flops;
+  CHECK(steps(6400, 16) == 16);
+  // Still no more than 60 s of the device that it claims to have.
+  run.model.widths = {16384, 8192, 2};
+  const double large = training_operations(run.model) * run.batch;
+  pace.speed_flops = pace.fastest_flops = 2 * large;
+  pace.usual_flops = 2 * large / 100;
+  pace.least_seconds = 1200;  // 24 steps of the usual one
+  CHECK(steps(64000, 64000) == 120);
+}
+
+TEST_CASE("less than a quarter of a unit is not left over of a shard") {
+  Run run = small_run();
+  run.local_steps = 0;
+  run.model.widths = {1024, 1024, 2};
+  const double step = training_operations(run.model) * run.batch;
+  const Pace pace{.speed_flops = 8 * step,
+                  .usual_flops = step,
+                  .fastest_flops = 8 * step,
+                  .in_rounds = true};
+  const auto steps = [&](std::uint32_t rest) {
+    return next_unit(run, {}, {0, 4 * 200, 200 - rest}, 6400, pace).range.steps;
+  };
+  CHECK(steps(200) == 40);
+  CHECK(steps(50) == 40);
+  CHECK(steps(49) == 49);
+  CHECK(steps(17) == 17);
+}
+
 TEST_CASE("the usual speed is the median of the last hosts that asked") {
   UsualSpeed usual;
   CHECK(usual.flops() == 0);
@@ -201,6 +294,25 @@ TEST_CASE("the usual speed is the median of the last hosts that asked") {
   CHECK(usual.flops() == 4e9);
   for (HostId host = 10; host < 10 + 63; ++host) usual.note(host, 1e9);
   CHECK(usual.flops() == 1e9);
+  CHECK(usual.fastest() == 1e9);
+}
+
+TEST_CASE("of a host with several devices the slowest is the usual one") {
+  UsualSpeed usual;
+  for (int round = 0; round < 10; ++round) {
+    usual.note(1, 6e9);
+    usual.note(1, 6e9);
+    usual.note(1, 1e9);
+    CHECK(usual.flops() == 1e9);
+    CHECK(usual.fastest() == 6e9);
+  }
+  // It computes on one of them from now on.
+  for (int i = 0; i < 8; ++i) usual.note(1, 6e9);
+  CHECK(usual.flops() == 6e9);
+  usual.note(2, 2e9);
+  usual.note(2, 3e9);
+  CHECK(usual.flops() == 2e9);
+  CHECK(usual.fastest() == 6e9);
 }
 
 TEST_CASE("what is left of a shard is left out") {
