@@ -27,6 +27,7 @@ Agent::Agent(const AgentParts& parts)
       cache_(parts.folder / "objects"),
       seed_(secret_random_u64()),
       work_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
+      urgent_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       beat_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       download_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       upload_lane_(parts.make_transfer(), parts.identity, session_, mailbox_) {
@@ -121,10 +122,11 @@ protocol::WorkRequest Agent::describe_tasks() const {
 
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
-  bool may_ask = !contact_.is_asking && !is_paused_ &&
-                 now >= std::max(ask_at_, rest_until_);
+  bool may_ask = !is_paused_ && now >= std::max(ask_at_, rest_until_);
   std::optional<WorkWish> wish = may_ask ? wanted() : std::nullopt;
-  if (!wish) return;
+  if (!wish || (asking_ && !goes_before(*wish, *asking_))) return;
+  Lane& lane = asking_ ? urgent_lane_ : work_lane_;
+  asking_ = wish;
   contact_.is_asking = true;
   contact_.asked = parts_.clock.unix_ms();
   contact_.asked_at = now;
@@ -133,17 +135,23 @@ void Agent::ask_for_work() {
   request.want = wish->results;
   request.wait = kLongPoll;
   request.shards = cache_.shards(protocol::kMaxShards);
-  work_lane_.run<protocol::WorkReply>(
+  lane.run<protocol::WorkReply>(
       [request = std::move(request)](ProjectApi& api) {
         return api.ask_for_work(request);
       },
-      [this, now, wish = *wish](Outcome<protocol::WorkReply> outcome) {
-        on_work(std::move(outcome), now, wish);
+      [this, now, wish = *wish,
+       question = ++questions_](Outcome<protocol::WorkReply> outcome) {
+        if (question == questions_) {
+          on_work(std::move(outcome), now, wish);
+        } else if (outcome.value) {  // given up for another
+          take_answer(*outcome.value, wish);
+        }
       });
 }
 
 void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
                     const WorkWish& wish) {
+  asking_.reset();
   contact_.is_asking = false;
   Instant now = parts_.clock.now();
   note_contact(outcome.error);
@@ -158,8 +166,13 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
   if (contact_.was_empty) {
     ask_at_ = std::max(ask_at_, asked + kShortestPause);
   }
-  take_assignments(outcome.value->assignments, wish);
-  take_verdicts(*outcome.value);
+  take_answer(*outcome.value, wish);
+}
+
+void Agent::take_answer(const protocol::WorkReply& reply,
+                        const WorkWish& wish) {
+  take_assignments(reply.assignments, wish);
+  take_verdicts(reply);
 }
 
 void Agent::take_assignments(const std::vector<Assignment>& assignments,

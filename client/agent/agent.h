@@ -2,7 +2,7 @@
 // states, keeps its leases alive, and sleeps until something happens.
 //
 // The room client/agent is the running client: this loop, lanes, worker slots
-// and the mailbox between them. It owns the tasks in memory, four network
+// and the mailbox between them. It owns the tasks in memory, five network
 // threads, a thread and a process for each worker, and state.json, which it
 // writes at the end of every turn that changed it. It may include all rooms
 // before it.
@@ -82,6 +82,7 @@ class Agent {
   std::optional<WorkWish> wanted() const;
   void on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
                const WorkWish& wish);
+  void take_answer(const protocol::WorkReply& reply, const WorkWish& wish);
   void take_assignments(const std::vector<Assignment>& assignments,
                         const WorkWish& wish);
   void take_verdicts(const protocol::WorkReply& reply);
@@ -152,6 +153,9 @@ class Agent {
   Instant standing_at_{};
   Instant show_at_{};
   Contact contact_;
+  // The question under way, and how many were asked before it.
+  std::optional<WorkWish> asking_;
+  std::uint64_t questions_ = 0;
   bool is_idle_ = false;  // the project has no work
   // For `once`: a result was reported, or why none will be.
   bool has_reported_ = false;
@@ -159,6 +163,7 @@ class Agent {
 
   std::unique_ptr<Computer> computer_;
   Lane work_lane_;
+  Lane urgent_lane_;  // for a question that goes before one that waits
   Lane beat_lane_;
   Lane download_lane_;
   Lane upload_lane_;

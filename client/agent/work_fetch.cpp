@@ -53,11 +53,17 @@ std::optional<WorkWish> work_wanted(std::span<const DeviceWorkers> devices,
     least = has;
   }
   if (neediest == nullptr) return std::nullopt;
-  std::size_t lacking = std::min({kAhead * neediest->workers - least,
-                                  kAhead * workers - uncomputed,
-                                  kMostHeld - tasks.size(), kMostAsked});
+  const bool is_ahead = least >= neediest->workers;
+  const std::size_t each = is_ahead ? kAhead : 1;
+  std::size_t lacking =
+      std::min({each * neediest->workers - least, kAhead * workers - uncomputed,
+                kMostHeld - tasks.size(), kMostAsked});
   return WorkWish{neediest->device, neediest->speed_flops,
-                  once ? 1U : static_cast<std::uint32_t>(lacking)};
+                  once ? 1U : static_cast<std::uint32_t>(lacking), is_ahead};
+}
+
+bool goes_before(const WorkWish& wish, const WorkWish& asked) {
+  return asked.is_ahead && !wish.is_ahead && wish.device != asked.device;
 }
 
 }  // namespace quorate::client

@@ -32,11 +32,13 @@ std::size_t Machine::computing() const {
 }
 
 std::uint32_t Machine::wanted() const {
-  const std::size_t most = std::size_t{kind->workers} * (1 + kind->queue);
+  const std::size_t workers = kind->workers;
   const auto has = static_cast<std::size_t>(
       std::count_if(tasks.begin(), tasks.end(), [](const MachineTask& task) {
         return task.phase != MachineTask::Phase::uploading;
       }));
+  const std::size_t most =
+      has < workers ? workers : workers * (1 + kind->queue);
   return has >= most ? 0 : static_cast<std::uint32_t>(most - has);
 }
 

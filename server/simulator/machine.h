@@ -38,7 +38,8 @@ struct Machine {
 
   MachineTask* find(ResultId result);
   std::size_t computing() const;
-  // How many more results it would take.
+  // How many more results it would take now: as client/agent/work_fetch has
+  // it, one for each worker and then the next ones.
   std::uint32_t wanted() const;
   bool has_shard(const Hash& shard) const;
   // Of the snapshots that it had last.

@@ -160,6 +160,16 @@ std::vector<std::string> FakeServer::failures() const {
   return failures_;
 }
 
+std::size_t FakeServer::questions() const {
+  std::lock_guard lock(mutex_);
+  return questions_;
+}
+
+double FakeServer::last_speed() const {
+  std::lock_guard lock(mutex_);
+  return last_speed_;
+}
+
 std::vector<Hash> FakeServer::told_shards() const {
   std::lock_guard lock(mutex_);
   return told_shards_;
@@ -202,15 +212,22 @@ HttpReply FakeServer::open_session(const HttpRequest& request) {
   return status(200, protocol::write(reply));
 }
 
-// Waits like the real one: until there is something to say, or time is over.
+// Waits like the real one: until there is something to say, time is over, or
+// the host asks again.
 HttpReply FakeServer::work(const HttpRequest& request,
                            const std::stop_token& stop, bool is_heartbeat) {
   auto asked = protocol::parse_work_request(request.body);
   std::unique_lock lock(mutex_);
-  if (!is_heartbeat) told_shards_ = asked.shards;
+  if (!is_heartbeat) {
+    told_shards_ = asked.shards;
+    last_speed_ = asked.speed_flops;
+    ++questions_;
+    changed_.notify_all();
+  }
   for (const auto& failure : asked.failed) failures_.push_back(failure.why);
   protocol::WorkReply reply;
-  auto has_news = [&] {
+  auto has_news = [&, question = questions_] {
+    if (!is_heartbeat && question != questions_) return true;
     for (const auto& [id, step, steps] : asked.holding) {
       if (cancelled_.contains(id)) reply.cancel.push_back(id);
       if (closed_.contains(id)) reply.closed.push_back(id);

@@ -53,7 +53,11 @@ class FakeServer {
   // What was uploaded for a result; empty if nothing.
   Bytes uploaded(ResultId result) const;
   std::vector<std::string> failures() const;
-  // Shards in the last question for work.
+  // Questions for work so far.
+  std::size_t questions() const;
+  // Of the device that the last of them was for; 0: it said none.
+  double last_speed() const;
+  // Shards in the last of them.
   std::vector<Hash> told_shards() const;
 
  private:
@@ -79,6 +83,8 @@ class FakeServer {
   std::vector<Assignment> waiting_;
   std::set<ResultId> cancelled_;
   std::set<ResultId> closed_;
+  std::size_t questions_ = 0;
+  double last_speed_ = 0;
   std::vector<Hash> told_shards_;
   std::map<ResultId, Bytes> uploads_;
   std::map<ResultId, SignedHeader> reports_;

@@ -221,6 +221,35 @@ TEST_CASE("workers on several devices compute at the same time") {
   CHECK(end.counters.failed == 0);
 }
 
+TEST_CASE("a device with nothing to do goes before another's next result") {
+  AgentFixture fixture;
+  FakeServer& server = fixture.server;
+  ResultId last = 0;
+  std::size_t asked = 0;
+  // A question for a device that has computed something: for the fast one.
+  const auto is_for_fast = [&] { return server.last_speed() > 0; };
+  fixture.run("slow,cpu", [&] {
+    if (last == 0) {
+      const client::Activity now =
+          client::read_activity(fixture.folder / "activity.json");
+      if (now.devices.size() < 2) return false;
+      server.add_unit(++last);  // one for each
+      server.add_unit(++last);
+    } else if (last == 2 && is_for_fast()) {
+      asked = server.questions();
+      server.add_unit(++last);
+    } else if (last == 3 && is_for_fast() && server.questions() > asked + 1) {
+      // Meanwhile the slow one's next result was asked for, and waited.
+      server.add_unit(++last);
+    }
+    return last == 4 && server.has_report(3) && server.has_report(4);
+  });
+
+  REQUIRE(last == 4);
+  CHECK(server.has_report(4));
+  CHECK(server.has_report(1) != server.has_report(2));
+}
+
 TEST_CASE("a device that cannot serve leaves its work to the others") {
   AgentFixture fixture;
   for (ResultId id = 1; id <= 3; ++id) fixture.server.add_unit(id);

@@ -24,25 +24,44 @@ std::string wish(const std::vector<DeviceWorkers>& devices,
 
 }  // namespace
 
-TEST_CASE("every worker gets a result and the next one, the best first") {
-  CHECK(wish(kGpuAndCpu, {}) == "cuda:0 2");
+TEST_CASE("every worker gets a result, then the next one, the best first") {
+  CHECK(wish(kGpuAndCpu, {}) == "cuda:0 1");
   CHECK(work_wanted(kGpuAndCpu, {}, false)->speed_flops == 9e12);
-  CHECK(wish(kGpuAndCpu, {task("cuda:0")}) == "cpu 2");
+  CHECK(wish(kGpuAndCpu, {task("cuda:0")}) == "cpu 1");
   CHECK(wish(kGpuAndCpu, {task("cuda:0"), task("cpu")}) == "cuda:0 1");
-  CHECK(wish(kGpuAndCpu, {task("cuda:0"), task("cuda:0")}) == "cpu 2");
+  CHECK(wish(kGpuAndCpu, {task("cuda:0"), task("cuda:0")}) == "cpu 1");
   CHECK(wish(kGpuAndCpu, {task("cuda:0"), task("cuda:0"), task("cpu")}) ==
         "cpu 1");
   CHECK(wish(kGpuAndCpu, {task("cuda:0"), task("cuda:0"), task("cpu"),
                           task("cpu")}) == "enough");
 }
 
+TEST_CASE("a device with nothing to do goes before another's next result") {
+  const auto asked = [](std::vector<Task> tasks) {
+    return *work_wanted(kGpuAndCpu, tasks, false);
+  };
+  const WorkWish gpu = asked({});
+  const WorkWish cpu = asked({task("cuda:0")});
+  const WorkWish next_of_gpu = asked({task("cuda:0"), task("cpu")});
+  CHECK(next_of_gpu.device == "cuda:0");
+  CHECK(goes_before(cpu, next_of_gpu));
+  CHECK_FALSE(goes_before(next_of_gpu, cpu));
+  // Neither displaces the other, or they would do so for ever.
+  CHECK_FALSE(goes_before(cpu, gpu));
+  CHECK_FALSE(goes_before(gpu, cpu));
+  // Its own question is the one that waits.
+  CHECK_FALSE(goes_before(gpu, next_of_gpu));
+}
+
 TEST_CASE("several workers on a device need as much more") {
   std::vector<DeviceWorkers> devices{{"cuda:0", 1, true}, {"cpu", 3, true}};
-  CHECK(wish(devices, {task("cuda:0")}) == "cpu 6");
-  CHECK(wish(devices, {task("cuda:0"), task("cpu"), task("cpu")}) == "cpu 4");
+  CHECK(wish(devices, {task("cuda:0")}) == "cpu 3");
+  CHECK(wish(devices, {task("cuda:0"), task("cpu"), task("cpu")}) == "cpu 1");
+  CHECK(wish(devices, {task("cuda:0"), task("cuda:0"), task("cpu"), task("cpu"),
+                       task("cpu")}) == "cpu 3");
   CHECK(wish(devices, {task("cuda:0"), task("cpu"), task("cpu"), task("cpu"),
                        task("cpu")}) == "cuda:0 1");
-  CHECK(wish({{"cpu", 64, true}}, {}) == "cpu 64");  // not more at once
+  CHECK(wish({{"cpu", 65, true}}, {}) == "cpu 64");  // not more at once
 }
 
 TEST_CASE("what is computed does not count, until too much of it waits") {
@@ -68,7 +87,7 @@ TEST_CASE("results of nobody's device are anybody's") {
 TEST_CASE("nothing is asked for a device that is not ready") {
   CHECK(wish({}, {}) == "enough");
   CHECK(wish({{"cuda:0", 1, false}}, {}) == "enough");
-  CHECK(wish({{"cuda:0", 1, false}, {"cpu", 1, true}}, {}) == "cpu 2");
+  CHECK(wish({{"cuda:0", 1, false}, {"cpu", 1, true}}, {}) == "cpu 1");
 }
 
 TEST_CASE("once: one result in all") {
