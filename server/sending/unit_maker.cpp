@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/arithmetic.h"
+#include "server/making/fitting_shard.h"
 #include "server/making/run_limits.h"
 #include "server/making/work_generator.h"
 #include "server/units/decision.h"
@@ -57,6 +58,14 @@ Workunit make_workunit(const TrainingRun& training, const TrainingTask& task,
   unit.max_total_results = 2 * kMaxErrorResults;
   unit.created = now;
   return unit;
+}
+
+// Of a unit that begins a shard.
+std::uint32_t whole_steps(const TrainingRun& training, const Pace& pace) {
+  return next_unit(training.run, training.cursor,
+                   {0, training.shards.front().samples, 0},
+                   training.progress.epoch_steps(), pace)
+      .range.steps;
 }
 
 }  // namespace
@@ -187,8 +196,14 @@ std::uint32_t UnitMaker::take_shard(TrainingRun& training,
   if (progress.is_done()) progress.begin(++training.cursor.epoch);
   std::vector<std::uint32_t> held = held_by(wish, training);
   if (auto last = training.shard_hosts.leave(wish.host)) held.push_back(*last);
+  const std::optional<std::uint32_t> fitting =
+      training.rule->in_rounds() && training.run.local_steps == 0
+          ? fitting_shard(progress, held,
+                          whole_steps(training, pace_of(training, wish)))
+          : std::nullopt;
   const std::uint32_t shard =
-      choose_shard(progress, held, training.shard_hosts).value();
+      fitting ? *fitting
+              : choose_shard(progress, held, training.shard_hosts).value();
   // House workers have every shard, and keep nobody from one.
   if (wish.host != state_.house_host) {
     training.shard_hosts.move(wish.host, shard);
