@@ -16,6 +16,20 @@
 #include "workunits/objects/update.h"
 
 namespace quorate {
+namespace {
+
+// A run had as many open units as it may have, and fewer since some were
+// validated: hosts may wait for that.
+bool has_made_room(ProjectState& state, const TrainingRun& training) {
+  const auto count = [&](WorkunitState of) {
+    return state.feeder.units_in(training.run.key, of).size();
+  };
+  const std::size_t validated = count(WorkunitState::validated);
+  return validated > 0 && count(WorkunitState::open) + validated >=
+                              most_open_units(state.count_hosts().active);
+}
+
+}  // namespace
 
 void Assimilator::pass_all() {
   for (auto& [key, training] : state_.runs) pass(training);
@@ -32,6 +46,7 @@ void Assimilator::pass(TrainingRun& training, const PassLimit& limit) {
     pause_for_damage(training, std::exchange(training.damage, {}));
   }
   if (!may_take(training)) return;
+  if (has_made_room(state_, training)) scheduler_.wake();
   try {
     take(training, limit);
     if (!limit.is_set()) mix_peers(training);

@@ -208,6 +208,15 @@ TEST_CASE("units by speed keep slow and fast devices busy in rounds") {
   CHECK(balanced["gpu"].get<double>() > 0.9);
 }
 
+TEST_CASE("hosts that wait for room among open units get a unit at once") {
+  json hosts = hosts_of(3);
+  hosts["workers"] = 8;
+  hosts["queue"] = 0;
+  // 24 workers, and no more than 16 units may be open.
+  const json summary = simulate(scenario_with(hosts));
+  CHECK(std::abs(summary["utilisation"].get<double>() - 16.0 / 24) < 0.02);
+}
+
 TEST_CASE("transfers take the time of the host's link") {
   json hosts = hosts_of(10, 1);
   hosts["latency"] = 29.5;
