@@ -60,7 +60,7 @@ class Cell:
     part: str = "test"
     spread: float = 0     # fastest host by slowest; 0: log-normal
     preempted: float = 0  # share of units whose machine is lost
-    is_equal: bool = False  # hosts do not differ, nor do units
+    is_equal: bool = False  # hosts differ only by `spread`, and units do not
     # Simulated seconds: of a transfer; that the server takes for a report;
     # between evaluations (0: as many as the network has).
     latency: float = 0
