@@ -4,7 +4,7 @@ and for how long it is idle, with units by measured speed and with equal ones.
 
 The real client, on loopback, with one worker on one thread of the CPU and one
 on OpenCL on another core (PoCL), which stands for a co-processor: it is slower
-than the CPU. Idle is the share of the time for which a worker computed nothing,
+than the CPU, even at half of its time. Idle is the share of the time for which a worker computed nothing,
 by the client's log, once the speeds of both are known. Medians of --repeats
 runs, which take turns; on a busy machine a device loses time to others and the
 figures say less: the load is printed. Only ratios are to be compared.
@@ -60,14 +60,14 @@ def intervals(text):
 
 
 def measured(stage, arguments, seconds):
-    """Of each device (share of the samples, share of the time that it was idle),
+    """Of each device (share of the samples, share of the time it was idle),
     and samples a second of both."""
     project = Project(stage, house_workers=0, lease=120, heartbeat=10,
                       evaluate_every_versions=1000000)
     project.add_glyphs(102400)
-    project.create_run("--dataset", "glyphs", "--model", "mlp:512,512", "--batch",
-                       128, "--lr", 0.05, "--momentum", 0, "--quorum", 1,
-                       "--epochs", 10000, *arguments)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:512,512",
+                       "--batch", 128, "--lr", 0.05, "--momentum", 0,
+                       "--quorum", 1, "--epochs", 10000, *arguments)
     server = Server(project, "--house-workers", 0).start()
     volunteer = Volunteer(stage, "vera", "--device", ",".join(DEVICES))
     volunteer.attach(server).order("prefs", "set", "cores", 2)
