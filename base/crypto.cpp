@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include <openssl/crypto.h>
@@ -61,6 +62,37 @@ bool has_small_order(const PublicKey& key) {
   std::string hex = y.hex();
   return std::find(std::begin(kSmallOrderKeys), std::end(kSmallOrderKeys),
                    hex) != std::end(kSmallOrderKeys);
+}
+
+constexpr std::size_t kNonceBytes = sizeof(CipherNonce);
+constexpr std::size_t kTagBytes = kEncryptionBytes - kNonceBytes;
+
+struct FreeCipher {
+  void operator()(EVP_CIPHER_CTX* context) const {
+    EVP_CIPHER_CTX_free(context);
+  }
+};
+using CipherContext = std::unique_ptr<EVP_CIPHER_CTX, FreeCipher>;
+
+int cipher_size(ByteView bytes) {
+  check(bytes.size() <= std::numeric_limits<int>::max(),
+        "encrypted texts are small");
+  return static_cast<int>(bytes.size());
+}
+
+// A context for either direction, to which the bound bytes are known.
+CipherContext begin_cipher(const FixedBytes<32>& key, ByteView nonce,
+                           ByteView bound, bool encrypts) {
+  CipherContext context(EVP_CIPHER_CTX_new());
+  int ignored = 0;
+  require(context &&
+              EVP_CipherInit_ex(context.get(), EVP_chacha20_poly1305(), nullptr,
+                                key.bytes.data(), nonce.data(),
+                                encrypts ? 1 : 0) == 1 &&
+              EVP_CipherUpdate(context.get(), nullptr, &ignored, bound.data(),
+                               cipher_size(bound)) == 1,
+          "ChaCha20-Poly1305 init");
+  return context;
 }
 
 }  // namespace
@@ -128,6 +160,60 @@ FixedBytes<32> hmac_sha256(const FixedBytes<32>& key, ByteView message) {
 
 bool is_equal_secret(const FixedBytes<32>& a, const FixedBytes<32>& b) {
   return CRYPTO_memcmp(a.bytes.data(), b.bytes.data(), a.bytes.size()) == 0;
+}
+
+Bytes encrypt(const FixedBytes<32>& key, const CipherNonce& nonce,
+              ByteView bound, ByteView plain) {
+  CipherContext context = begin_cipher(key, nonce.bytes, bound, true);
+  Bytes out(kNonceBytes + plain.size() + kTagBytes);
+  std::copy(nonce.bytes.begin(), nonce.bytes.end(), out.begin());
+  std::uint8_t* text = out.data() + kNonceBytes;
+  std::uint8_t* tag = text + plain.size();
+  int ignored = 0;
+  require(EVP_CipherUpdate(context.get(), text, &ignored, plain.data(),
+                           cipher_size(plain)) == 1 &&
+              EVP_CipherFinal_ex(context.get(), tag, &ignored) == 1 &&
+              EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_GET_TAG,
+                                  kTagBytes, tag) == 1,
+          "ChaCha20-Poly1305 encrypt");
+  return out;
+}
+
+Bytes encrypt(const FixedBytes<32>& key, ByteView bound, ByteView plain) {
+  return encrypt(key, secret_random<CipherNonce>(), bound, plain);
+}
+
+std::optional<Bytes> decrypt(const FixedBytes<32>& key, ByteView bound,
+                             ByteView encrypted) {
+  if (encrypted.size() < kEncryptionBytes) return std::nullopt;
+  ByteView nonce = encrypted.first(kNonceBytes);
+  ByteView inner = encrypted.subspan(
+      kNonceBytes, encrypted.size() - kNonceBytes - kTagBytes);
+  std::array<std::uint8_t, kTagBytes> tag{};
+  std::copy(encrypted.end() - kTagBytes, encrypted.end(), tag.begin());
+  CipherContext context = begin_cipher(key, nonce, bound, false);
+  // One byte more: OpenSSL takes no null pointer for an empty text.
+  Bytes out(inner.size() + 1);
+  int ignored = 0;
+  require(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG, kTagBytes,
+                              tag.data()) == 1 &&
+              EVP_CipherUpdate(context.get(), out.data(), &ignored,
+                               inner.data(), cipher_size(inner)) == 1,
+          "ChaCha20-Poly1305 decrypt");
+  out.resize(inner.size());
+  std::uint8_t nothing = 0;
+  if (EVP_CipherFinal_ex(context.get(), &nothing, &ignored) != 1) {
+    return std::nullopt;
+  }
+  return out;
+}
+
+FixedBytes<32> derive_key(ByteView secret, const FixedBytes<32>& salt,
+                          ByteView purpose) {
+  FixedBytes<32> extracted = hmac_sha256(salt, secret);
+  Bytes block(purpose.begin(), purpose.end());
+  block.push_back(1);
+  return hmac_sha256(extracted, block);
 }
 
 PrivateKey PrivateKey::generate() {

@@ -1,11 +1,12 @@
-// SHA-256, HMAC, Ed25519 and secret random bytes. Beside base/weak_crypto the
-// only user of OpenSSL's crypto.
+// SHA-256, HMAC, encryption, Ed25519 and secret random bytes. Beside
+// base/weak_crypto the only user of OpenSSL's crypto.
 #pragma once
 
 #include <array>
 #include <compare>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,6 +66,28 @@ FixedBytes<32> hmac_sha256(const FixedBytes<32>& key, ByteView message);
 
 // Takes a time that does not tell where they differ.
 bool is_equal_secret(const FixedBytes<32>& a, const FixedBytes<32>& b);
+
+struct CipherNonce : FixedBytes<12> {};
+
+// How much longer than the plain text an encrypted one is: nonce and tag.
+inline constexpr std::size_t kEncryptionBytes = 12 + 16;
+
+// ChaCha20-Poly1305 (RFC 8439): nonce, ciphertext, tag. `bound` is not in it,
+// but has to be known to decrypt it. A nonce may serve once with a key, else
+// both texts are given away.
+Bytes encrypt(const FixedBytes<32>& key, const CipherNonce& nonce,
+              ByteView bound, ByteView plain);
+// The same with a nonce that is drawn: for at most 2^32 texts with one key.
+Bytes encrypt(const FixedBytes<32>& key, ByteView bound, ByteView plain);
+// nullopt unless who had the key encrypted exactly this, bound to `bound`.
+std::optional<Bytes> decrypt(const FixedBytes<32>& key, ByteView bound,
+                             ByteView encrypted);
+
+// The key for one purpose, from a secret that nobody can guess: the first 32
+// bytes of HKDF with SHA-256 (RFC 5869). Keys for different purposes tell
+// nothing of each other or of the secret.
+FixedBytes<32> derive_key(ByteView secret, const FixedBytes<32>& salt,
+                          ByteView purpose);
 
 // An Ed25519 key pair. Signing is deterministic.
 class PrivateKey {
