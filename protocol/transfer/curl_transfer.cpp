@@ -172,6 +172,7 @@ class CurlTransfer final : public Transfer {
     set(CURLOPT_ERRORBUFFER, static_cast<char*>(error_));
     set(CURLOPT_URL, url_of(request).c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
+    if (!options_.may_use_proxy) set(CURLOPT_PROXY, "");
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_TCP_KEEPALIVE, 1L);
     set(CURLOPT_USERAGENT, options_.user_agent.c_str());

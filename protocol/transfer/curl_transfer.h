@@ -25,6 +25,9 @@ struct CurlOptions {
   std::string pin;             // "sha256//..." if pinned
   Network* network = nullptr;  // to be obeyed and counted in; outlives all
   std::string user_agent = "quorate-client";
+  // False: directly, whatever proxy the environment names. It leads out of the
+  // local network.
+  bool may_use_proxy = true;
 };
 
 std::unique_ptr<Transfer> make_curl_transfer(const CurlOptions& options);

@@ -1,57 +1,13 @@
 #include "protocol/transfer/download.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "protocol/transfer/part_file.h"
 #include "protocol/transfer/refusal.h"
 
 namespace quorate {
 namespace {
-
-// A part on disk: what is there is hashed, what comes is appended.
-class PartFile {
- public:
-  PartFile(const fs::path& path, std::uint64_t most)
-      : path_(path), file_(open_file(path, O_RDWR | O_CREAT, 0600)) {
-    MappedFile there(path);
-    if (there.bytes().size() > most) {
-      restart();
-      return;
-    }
-    hash_.update(there.bytes());
-    size_ = there.bytes().size();
-    if (::lseek(file_.get(), 0, SEEK_END) < 0) {
-      throw_errno("seek " + path.string());
-    }
-  }
-
-  std::uint64_t size() const { return size_; }
-
-  void append(ByteView bytes) {
-    write_all(file_.get(), bytes, path_);
-    hash_.update(bytes);
-    size_ += bytes.size();
-  }
-
-  void restart() {
-    if (::ftruncate(file_.get(), 0) != 0 ||
-        ::lseek(file_.get(), 0, SEEK_SET) < 0) {
-      throw_errno("truncate " + path_.string());
-    }
-    hash_.finish();
-    size_ = 0;
-  }
-
-  Hash finish() { return hash_.finish(); }
-
- private:
-  fs::path path_;
-  FileDescriptor file_;
-  Sha256 hash_;
-  std::uint64_t size_ = 0;
-};
 
 // One request for what is missing.
 void fetch_rest(const std::function<HttpReply(HttpRequest)>& exchange,
