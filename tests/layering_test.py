@@ -113,6 +113,7 @@ ROOMS = {
     "client": [
         "client/machine",       # what it has and is told to use
         "client/folder",        # the data folder, with the projects joined
+        "client/site",          # hosts that exchange objects directly
         "client/permission",    # may it compute now?
         "client/exchange",      # what is asked of a project
         "client/units",         # results in flight
@@ -157,7 +158,7 @@ THIRD_PARTY = {
 
 # Headers of the operating system that end in .h.
 SYSTEM = re.compile(
-    r"^(sys|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
+    r"^(sys|net|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
     r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs|elf)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

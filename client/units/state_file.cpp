@@ -231,6 +231,9 @@ void write_activity(const fs::path& file, const Activity& activity) {
             {"received", activity.received},
             {"sent", activity.sent},
             {"tasks", std::move(tasks)}};
+  if (activity.site) {
+    json["site"] = Json::parse(site_activity_json(*activity.site));
+  }
   replace_file(file, json.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -257,6 +260,9 @@ Activity read_activity(const fs::path& file) {
            task.at("step").get<std::uint32_t>(),
            task.at("steps").get<std::uint32_t>(), task.at("busy").get<bool>(),
            /*is_kept=*/false, task.at("device").get<std::string>()});
+    }
+    if (json.contains("site")) {
+      activity.site = parse_site_activity(json.at("site").dump());
     }
     return activity;
   } catch (const Error&) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
+#include "client/site/site_activity.h"
 #include "client/units/task.h"
 #include "protocol/native/messages.h"
 
@@ -73,6 +75,7 @@ struct Activity {
   std::uint64_t received = 0;  // bytes since the agent's start
   std::uint64_t sent = 0;
   std::vector<TaskActivity> tasks;
+  std::optional<SiteActivity> site;  // of the one it belongs to
 };
 
 // What the project said last of this host's results: standing.json, which stays

@@ -110,6 +110,8 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   activity.sent = 12;
   activity.is_away = true;
   activity.no_work = "none";
+  activity.site = SiteActivity{"aa", {"10.0.0.1"}, 8471, 1, 2, 3, {}};
+  activity.site->mates.push_back({"attic", "10.0.0.2", 2, "ok", ""});
   activity.devices = {"cuda:0", "cpu:avx2"};
   activity.gpu_percent = 40;
   activity.tasks = {{7, "computing", 3, 20, false, false, "cuda:0"}};
@@ -126,6 +128,10 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   CHECK(back.tasks[0].device == "cuda:0");
   CHECK(back.devices == activity.devices);
   CHECK(back.gpu_percent == 40);
+  REQUIRE(back.site);
+  CHECK(back.site->bytes_given == 1);
+  REQUIRE(back.site->mates.size() == 1);
+  CHECK(back.site->mates[0].name == "attic");
 }
 
 }  // namespace
