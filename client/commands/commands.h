@@ -7,7 +7,9 @@
 // other rooms of client/ but the worker.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 #include "client/exchange/result_signing.h"
@@ -49,6 +51,18 @@ void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
 // Checks a file, without the project; with `key` also without a data folder.
 void check_receipt(const fs::path& dir, const ReceiptOptions& options,
                    bool as_json);
+
+// The site of this computer: client/site. create and join throw usage when it
+// belongs to another one.
+struct SiteOptions {
+  std::string secret;  // to join; "-": a line of standard input
+  std::vector<std::string> addresses;
+  std::uint16_t port = 0;
+};
+void create_site(const fs::path& dir, const SiteOptions& options, bool as_json);
+void join_site(const fs::path& dir, const SiteOptions& options, bool as_json);
+void leave_site(const fs::path& dir, const SiteOptions&, bool as_json);
+void show_site(const fs::path& dir, const SiteOptions&, bool as_json);
 
 // Prints the last lines of the agent's log; follow: and goes on with what is
 // written, until SIGINT or SIGTERM.

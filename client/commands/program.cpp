@@ -34,6 +34,7 @@ struct Arguments {
   bool follow = false;
   UiOptions ui;
   ReceiptOptions receipt;
+  SiteOptions site;
   StockArguments stock;
   std::string pref_key;
   std::vector<std::string> pref_value;  // words of one value
@@ -289,6 +290,67 @@ void add_receipt(CLI::App& app, Arguments& arguments, Action& action) {
   });
 }
 
+// What create and join have in common.
+void add_site_place(CLI::App* command, Arguments& arguments) {
+  command
+      ->add_option("--address", arguments.site.addresses,
+                   "where the other computers reach this one; may be given "
+                   "several times (default: all its addresses)")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--port", arguments.site.port,
+                   "where it listens for them: a firewall must let them in "
+                   "(default: any free one)")
+      ->check(CLI::Range(0, 65535));
+  add_json(command, arguments);
+}
+
+void add_site(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* site = add_command(
+      app, arguments, "site",
+      "Let your computers in one place exchange models directly, instead of "
+      "through the project's server",
+      "site create --port 8471\n  quorate-client site show");
+  site->require_subcommand(1);
+  const auto act_on =
+      [&](CLI::App* command,
+          void (*perform)(const fs::path&, const SiteOptions&, bool)) {
+        command->callback([&arguments, &action, perform] {
+          action = [&arguments, perform] {
+            perform(arguments.folder(), arguments.site, arguments.as_json);
+          };
+        });
+      };
+  CLI::App* create =
+      add_command(*site, arguments, "create",
+                  "Make a site, and the secret that its computers share",
+                  "site create --address 192.168.1.7 --port 8471");
+  add_site_place(create, arguments);
+  act_on(create, create_site);
+  CLI::App* join = add_command(
+      *site, arguments, "join",
+      "Join this computer to a site; again with the same secret to change "
+      "address or port",
+      "site join -");
+  join->add_option("SECRET", arguments.site.secret,
+                   "what `site create` printed; -: read from standard input, "
+                   "for other users can see command lines")
+      ->required();
+  add_site_place(join, arguments);
+  act_on(join, join_site);
+  CLI::App* leave =
+      add_command(*site, arguments, "leave",
+                  "Leave the site and forget its secret", "site leave");
+  add_json(leave, arguments);
+  act_on(leave, leave_site);
+  CLI::App* show = add_command(
+      *site, arguments, "show",
+      "Show the site, its other computers and what was exchanged with them",
+      "site show --json");
+  add_json(show, arguments);
+  act_on(show, show_site);
+}
+
 commandline::Lister list_of_names() {
   return [](const std::string&) {
     std::vector<std::string> keys;
@@ -332,6 +394,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_prefs(app, arguments, action);
   add_ui(app, arguments, action);
   add_receipt(app, arguments, action);
+  add_site(app, arguments, action);
   add_boinc(app, arguments.stock, action);
   commandline::add_completion(app, {{"KEY", "prefs"}}, list_of_names());
   commandline::add_man_page(app, QUORATE_VERSION);

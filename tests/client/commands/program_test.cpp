@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "client/permission/prefs.h"
+#include "client/site/site.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate::client {
@@ -22,13 +23,17 @@ TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
   for (const char* command :
        {"attach", "detach", "run", "status", "pause", "resume", "prefs", "log",
-        "ui", "receipt", "boinc"}) {
+        "ui", "receipt", "site", "boinc"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }
   for (const char* command : {"attach", "status", "detach"}) {
     CAPTURE(command);
     CHECK(run({"boinc", command, "--help"}) == 0);
+  }
+  for (const char* command : {"create", "join", "leave", "show"}) {
+    CAPTURE(command);
+    CHECK(run({"site", command, "--help"}) == 0);
   }
 }
 
@@ -82,6 +87,9 @@ TEST_CASE("only attach and ui make a data folder") {
                                              {"resume"},
                                              {"prefs"},
                                              {"prefs", "set", "cores", "2"},
+                                             {"site", "create"},
+                                             {"site", "leave"},
+                                             {"site", "show"},
                                              {"detach", "http://x"}}) {
     CAPTURE(words[0]);
     words.insert(words.end(), {"--dir", typo.string()});
@@ -113,6 +121,42 @@ TEST_CASE("preferences are set and reset") {
   CHECK(run({"status", "--dir", dir}) == 0);  // and says so
   CHECK(run({"prefs", "reset", "--dir", dir}) == 0);
   CHECK(run({"prefs", "--dir", dir}) == 0);
+}
+
+TEST_CASE("a site is made, joined, shown and left") {
+  test::TemporaryFolder folder, other;
+  const std::string dir = folder.path().string();
+  const std::string other_dir = other.path().string();
+  CHECK(run({"site", "--dir", dir}) == 2);
+  CHECK(run({"site", "show", "--dir", dir}) == 0);  // there is none
+  CHECK(run({"site", "create", "--address", "10.0.0.1:80", "--dir", dir}) == 2);
+  CHECK(run({"site", "create", "--port", "65536", "--dir", dir}) == 2);
+  CHECK_FALSE(fs::exists(folder / "site.json"));
+  CHECK(run({"site", "create", "--address", "10.0.0.1", "--address", "attic",
+             "--port", "8471", "--dir", dir}) == 0);
+  const auto made = read_site(DataFolder(folder.path()));
+  REQUIRE(made);
+  CHECK(made->addresses == std::vector<std::string>{"10.0.0.1", "attic"});
+  CHECK(made->port == 8471);
+  CHECK(run({"site", "create", "--dir", dir}) == 2);  // it has one
+
+  const std::string secret = made->secret.text();
+  std::string slip = secret;
+  slip.back() = slip.back() == '0' ? '1' : '0';
+  CHECK(run({"site", "join", "--dir", other_dir}) == 2);
+  CHECK(run({"site", "join", slip, "--dir", other_dir}) == 2);
+  CHECK(run({"site", "join", secret, "--dir", other_dir}) == 0);
+  CHECK(run({"site", "join", secret, "--port", "9", "--dir", other_dir}) == 0);
+  const auto joined = read_site(DataFolder(other.path()));
+  REQUIRE(joined);
+  CHECK(joined->secret.id() == made->secret.id());
+  CHECK(joined->port == 9);
+  const std::string foreign = SiteSecret::generate().text();
+  CHECK(run({"site", "join", foreign, "--dir", other_dir}) == 2);
+  CHECK(run({"site", "show", "--json", "--dir", other_dir}) == 0);
+  CHECK(run({"site", "leave", "--dir", other_dir}) == 0);
+  CHECK_FALSE(read_site(DataFolder(other.path())));
+  CHECK(run({"site", "join", foreign, "--dir", other_dir}) == 0);
 }
 
 }  // namespace
