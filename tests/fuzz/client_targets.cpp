@@ -1,7 +1,11 @@
+#include <algorithm>
+
 #include "client/folder/pause.h"
 #include "client/machine/device_speeds.h"
 #include "client/permission/prefs.h"
 #include "client/permission/schedule.h"
+#include "client/site/mates.h"
+#include "client/site/site.h"
 #include "client/units/state_file.h"
 #include "protocol/transfer/project_address.h"
 #include "tests/fuzz/targets.h"
@@ -62,12 +66,48 @@ void read_address(ByteView bytes) {
   });
 }
 
+void read_site_file(ByteView bytes) {
+  const std::string text(as_text(bytes));
+  may_refuse({ErrorKind::usage}, [&] { SiteSecret::parse(text); });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    const std::string written = write_site_settings(parse_site(text, "file"));
+    expect(write_site_settings(parse_site(written, "file")) == written,
+           "a site is read as it was written");
+  });
+  may_refuse({ErrorKind::corrupt}, [&] { parse_site_activity(text); });
+}
+
+// Messages of mates: as they come, and as if a mate had sealed the bytes.
+void read_mate(ByteView bytes) {
+  static const SiteSecret kSecret = SiteSecret::parse(
+      "quorate-site-cb2e605fa2b38bc226160d40585d64a856f99dd6");
+  open_contact(kSecret, as_text(bytes));
+  using enum MateMessage;
+  for (MateMessage kind : {contact, request, reply}) {
+    kSecret.open(kind, bytes, {});
+  }
+  const auto told = open_contact(kSecret, to_hex(kSecret.seal(contact, bytes)));
+  expect(!told || std::ranges::equal(protocol::write(*told), bytes),
+         "a contact is written as it was read");
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(std::ranges::equal(
+               protocol::write(protocol::parse_mate_request(bytes)), bytes),
+           "a request is written as it was read");
+  });
+  may_refuse({ErrorKind::corrupt}, [&] {
+    expect(std::ranges::equal(
+               protocol::write(protocol::parse_mate_chunk(bytes)), bytes),
+           "a reply is written as it was read");
+  });
+}
+
 }  // namespace
 
 std::vector<Target> client_targets() {
-  return {{"client_prefs", read_prefs}, {"client_schedule", read_schedule},
-          {"client_pause", read_pause}, {"client_devices", read_devices},
-          {"client_state", read_state}, {"client_address", read_address}};
+  return {{"client_prefs", read_prefs},    {"client_schedule", read_schedule},
+          {"client_pause", read_pause},    {"client_devices", read_devices},
+          {"client_state", read_state},    {"client_address", read_address},
+          {"client_site", read_site_file}, {"client_mate", read_mate}};
 }
 
 }  // namespace quorate::fuzz
