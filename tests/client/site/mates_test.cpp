@@ -1,5 +1,9 @@
 #include "client/site/mates.h"
 
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -34,6 +38,7 @@ struct Host {
         file(folder / "object"),
         door({secret, {"127.0.0.1"}, 0}, [this](const Hash& asked) {
           ++asked_times;
+          std::this_thread::sleep_for(takes);
           return asked == hash ? std::optional<fs::path>(file) : std::nullopt;
         }) {
     write_file_durably(file, bytes);
@@ -42,6 +47,7 @@ struct Host {
   Hash hash;
   fs::path file;
   std::atomic<int> asked_times{0};
+  std::chrono::milliseconds takes{0};
   SiteDoor door;
 };
 
@@ -64,6 +70,19 @@ struct Fixture {
     return to_hex(secret.seal(MateMessage::contact, protocol::write(contact)));
   }
 };
+
+// What a mate answers that knows the secret and means ill.
+std::string sealed_answer(const SiteSecret& secret, const std::string& request,
+                          const protocol::MateChunk& chunk) {
+  const std::string body = request.substr(request.find("\r\n\r\n") + 4);
+  const auto opened = secret.open(MateMessage::request, as_bytes(body));
+  if (!opened) return "";
+  const Bytes sealed =
+      secret.seal(MateMessage::reply, protocol::write(chunk), *opened);
+  return fmt::format(
+      "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+      sealed.size(), as_text(sealed));
+}
 
 // What is said to `door` by somebody else.
 RawResponse knock(const SiteDoor& door, const Bytes& body) {
@@ -158,6 +177,65 @@ TEST_CASE_FIXTURE(Fixture, "an object of another size is not written") {
   CHECK(mates.status().at(0).state == "excluded");
 }
 
+TEST_CASE_FIXTURE(Fixture, "what a mate that means ill says is not written") {
+  protocol::MateChunk chunk{true, 1000, {}};
+  std::string becomes = "excluded";
+  SUBCASE("nothing, for ever") {}
+  SUBCASE("more than was asked for") {
+    chunk.bytes = Bytes(1001);
+    becomes = "resting";  // it is cut off before it can be opened
+  }
+  SUBCASE("that it has it not, which may be") {
+    chunk.is_here = false;
+    becomes = "ok";
+  }
+  test::HttpListener mate([&](const std::string& request) {
+    return sealed_answer(secret, request, chunk);
+  });
+  mates.learn({contact_of(mate.url())});
+  CHECK_FALSE(fetch(sha256({}), 1000));
+  CHECK(mate.seen().size() == 1);
+  CHECK(mates.status().at(0).state == becomes);
+  CHECK(fs::file_size(folder / "object.mates") == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "an object that has just gone is not there") {
+  Host host(secret, object_of(10, 7));
+  fs::remove(host.file);
+  mates.learn({host.door.contact()});
+  CHECK_FALSE(fetch(host.hash, 10));
+  CHECK(host.asked_times == 1);
+  CHECK(mates.status().at(0).state == "ok");
+}
+
+TEST_CASE_FIXTURE(Fixture, "a slow mate is given up, and what came is kept") {
+  const Bytes bytes = object_of(3'000'000, 2);
+  Host host(secret, bytes);
+  host.takes = std::chrono::milliseconds(40);
+  SystemClock real;
+  MateLimits limits;
+  limits.patience = Seconds(0.1);
+  limits.least_bytes_per_second = 1e12;
+  Mates hasty(secret, "", real, limits);
+  hasty.learn({host.door.contact()});
+  CHECK_FALSE(hasty.fetch(host.hash, bytes.size(), part, {}));
+  CHECK(hasty.status().at(0).state == "resting");
+  CHECK_FALSE(fs::exists(part));
+  const std::uint64_t kept = fs::file_size(folder / "object.mates");
+  CHECK(kept < bytes.size());
+  mates.learn({host.door.contact()});
+  CHECK(fetch(host.hash, bytes.size()));
+  CHECK(mates.bytes_received() == bytes.size() - kept);
+}
+
+TEST_CASE_FIXTURE(Fixture, "mates are asked directly, not through a proxy") {
+  Host host(secret, object_of(10, 7));
+  mates.learn({host.door.contact()});
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  CHECK(fetch(host.hash, 10));
+  ::unsetenv("http_proxy");
+}
+
 TEST_CASE_FIXTURE(Fixture, "an absent mate rests, and is asked again later") {
   std::string gone;
   Host host(secret, object_of(10, 7));
@@ -216,6 +294,7 @@ TEST_CASE_FIXTURE(Fixture, "a reply without end is cut off") {
   mates.learn({contact_of(floods.url())});
   CHECK_FALSE(fetch(sha256({}), 1000));
   CHECK(mates.status().at(0).state == "resting");
+  CHECK(mates.status().at(0).why == "a reply that is too long");
   CHECK(fs::file_size(folder / "object.mates") == 0);
 }
 
