@@ -1,5 +1,7 @@
 #include "client/site/mates.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -71,12 +73,15 @@ struct Fixture {
   }
 };
 
-// What a mate answers that knows the secret and means ill.
+// What somebody answers who knows the secret, and may mean ill.
+template <class Choose>  // protocol::MateRequest -> protocol::MateChunk
 std::string sealed_answer(const SiteSecret& secret, const std::string& request,
-                          const protocol::MateChunk& chunk) {
+                          Choose choose) {
   const std::string body = request.substr(request.find("\r\n\r\n") + 4);
   const auto opened = secret.open(MateMessage::request, as_bytes(body));
   if (!opened) return "";
+  const protocol::MateChunk chunk =
+      choose(protocol::parse_mate_request(*opened));
   const Bytes sealed =
       secret.seal(MateMessage::reply, protocol::write(chunk), *opened);
   return fmt::format(
@@ -190,13 +195,31 @@ TEST_CASE_FIXTURE(Fixture, "what a mate that means ill says is not written") {
     becomes = "ok";
   }
   test::HttpListener mate([&](const std::string& request) {
-    return sealed_answer(secret, request, chunk);
+    return sealed_answer(secret, request, [&](const auto&) { return chunk; });
   });
   mates.learn({contact_of(mate.url())});
   CHECK_FALSE(fetch(sha256({}), 1000));
   CHECK(mate.seen().size() == 1);
   CHECK(mates.status().at(0).state == becomes);
   CHECK(fs::file_size(folder / "object.mates") == 0);
+}
+
+TEST_CASE_FIXTURE(Fixture, "a connection that breaks goes on where it was") {
+  const Bytes bytes = object_of(200'000, 7);
+  std::atomic<int> times{0};
+  test::HttpListener mate([&](const std::string& request) -> std::string {
+    if (++times % 2 == 0) return "HTTP";  // and the end
+    return sealed_answer(secret, request, [&](const auto& asked) {
+      const auto rest = ByteView(bytes).subspan(asked.offset);
+      const auto piece = rest.first(std::min<std::size_t>(rest.size(), 50'000));
+      return protocol::MateChunk{
+          true, bytes.size(), {piece.begin(), piece.end()}};
+    });
+  });
+  mates.learn({contact_of(mate.url())});
+  CHECK(fetch(sha256(bytes), bytes.size()));
+  CHECK(mates.bytes_received() == bytes.size());
+  CHECK(mates.status().at(0).state == "ok");
 }
 
 TEST_CASE_FIXTURE(Fixture, "an object that has just gone is not there") {
@@ -256,7 +279,12 @@ TEST_CASE_FIXTURE(Fixture, "an absent mate rests, and is asked again later") {
 TEST_CASE_FIXTURE(Fixture, "a mate that holds the line costs its deadline") {
   test::HttpListener silent([](const std::string&) { return ""; });
   MateLimits limits;
-  limits.probe_timeout = Seconds(0.2);
+  SUBCASE("of the question") {
+    limits.probe_timeout = Seconds(0.2);
+  }
+  SUBCASE("of the whole object") {
+    limits.patience = Seconds(0.2);
+  }
   Mates hasty(secret, "", clock, limits);
   hasty.learn({contact_of(silent.url())});
   const auto began = SystemClock().now();
@@ -328,6 +356,9 @@ TEST_CASE_FIXTURE(Fixture, "a request for another process is not answered") {
   Host restarted(secret, object_of(10, 1));
   CHECK(knock(restarted.door, sealed_request(secret, host.door, host.hash))
             .status == 404);
+  mates.learn({contact_of(fmt::format("x:{}", restarted.door.port()))});
+  CHECK_FALSE(fetch(host.hash, 10));
+  CHECK(mates.status().at(0).why == "answered with HTTP status 404");
   CHECK(restarted.asked_times == 0);
 }
 
