@@ -62,7 +62,8 @@ TEST_CASE("a mate that is silent rests longer every time, up to a bound") {
   CHECK(state_name(mate, kNow) == "resting");
   note_answer(mate, "10.0.0.1", 0, Seconds(0.1));
   CHECK(mate.failures == 0);
-  CHECK(mate.bytes_per_second == 0);  // nothing was measured
+  note_answer(mate, "10.0.0.1", 1000, Seconds(0.1));
+  CHECK(mate.bytes_per_second == 0);  // too little to measure
 }
 
 TEST_CASE("speed is that of late") {
