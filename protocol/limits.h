@@ -14,6 +14,7 @@ inline constexpr std::size_t kMaxDevice = 64;
 inline constexpr std::size_t kMaxUrl = 512;
 inline constexpr std::size_t kMaxPin = 128;
 inline constexpr std::size_t kMaxReason = 1024;
+inline constexpr std::size_t kMaxContact = 1024;
 
 // Lists.
 // Results of one host: twice what a project may let it have in progress, for
@@ -26,6 +27,9 @@ inline constexpr std::size_t kMaxObjects = 8;
 inline constexpr std::size_t kMaxDeltas = 8;
 // A host that waits for work is remembered with what it said.
 inline constexpr std::size_t kMaxShards = 256;
+
+// Of a site: a school's, or a cluster's.
+inline constexpr std::size_t kMaxMates = 64;
 
 inline constexpr std::size_t kMaxRuns = 1000;
 

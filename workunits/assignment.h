@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,17 @@ struct SnapshotStep {
   bool operator==(const SnapshotStep&) const = default;
 };
 
+// How the snapshot of a replica came about, for the host that trained it: with
+// the update of its last unit it went half of the way to another replica
+// (workunits/objects/replica_exchange). Mates of a site have that one.
+struct ReplicaExchange {
+  Hash from;    // snapshot that its last unit started from
+  Hash update;  // of that unit
+  Hash met;     // snapshot of the other replica
+
+  bool operator==(const ReplicaExchange&) const = default;
+};
+
 struct Assignment {
   ResultId result = 0;
   Nonce nonce;
@@ -43,6 +55,8 @@ struct Assignment {
   // A shorter way to the snapshot, for hosts that have an earlier one: each
   // leads to what the next is from, the last to the snapshot.
   std::vector<SnapshotStep> deltas = {};
+  // Another one: of runs whose replicas are exchanged among hosts.
+  std::optional<ReplicaExchange> exchange = {};
   // How long the host may be silent before the result goes to another.
   Seconds lease{0};
   // When it does in any case. Told to those who cannot be told later that they

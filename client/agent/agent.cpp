@@ -94,7 +94,7 @@ void Agent::follow_orders() {
   is_paused_ = paused;
   computer_->set_limits(orders);
   if (orders.cache_bytes < orders_.cache_bytes) {
-    cache_.prune(needed_objects(), orders.cache_bytes);
+    prune_cache(orders.cache_bytes);
   }
   orders_ = std::move(orders);
 }
@@ -110,6 +110,9 @@ std::optional<WorkWish> Agent::wanted() const {
 protocol::WorkRequest Agent::describe_tasks() const {
   protocol::WorkRequest request;
   request.device = devices_text(computer_->names());
+  if (const auto& site = parts_.site) {
+    request.site = {site->door.secret().id(), site->door.contact()};
+  }
   for (const Task& task : state_.tasks) {
     if (task.is_cancelled || task.state == TaskState::closed) continue;
     // Nobody should wait for work that rests: its lease may run out, and the
@@ -163,16 +166,17 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
   work_failures_ = 0;
   ask_at_ = now + outcome.value->retry_after;
   contact_.was_empty = outcome.value->assignments.empty();
-  if (contact_.was_empty) {
+  // An answer that ends what we hold did not wait for work.
+  const bool has_ended = take_answer(*outcome.value, wish);
+  if (contact_.was_empty && !has_ended) {
     ask_at_ = std::max(ask_at_, asked + kShortestPause);
   }
-  take_answer(*outcome.value, wish);
 }
 
-void Agent::take_answer(const protocol::WorkReply& reply,
+bool Agent::take_answer(const protocol::WorkReply& reply,
                         const WorkWish& wish) {
   take_assignments(reply.assignments, wish);
-  take_verdicts(reply);
+  return take_verdicts(reply);
 }
 
 void Agent::take_assignments(const std::vector<Assignment>& assignments,
@@ -203,7 +207,9 @@ void Agent::take_assignments(const std::vector<Assignment>& assignments,
   }
 }
 
-void Agent::take_verdicts(const protocol::WorkReply& reply) {
+bool Agent::take_verdicts(const protocol::WorkReply& reply) {
+  if (parts_.site) parts_.site->mates.learn(reply.mates);
+  bool has_ended = false;
   for (ResultId id : reply.cancel) {
     if (Task* task = find(id)) cancel(*task);
   }
@@ -211,9 +217,11 @@ void Agent::take_verdicts(const protocol::WorkReply& reply) {
     Task* task = find(id);
     if (task == nullptr || task->state != TaskState::reported) continue;
     enter(*task, TaskState::closed);
+    has_ended = true;
     standing_at_ = std::min(standing_at_, parts_.clock.now() + kStandingSoon);
     log_debug("result_closed", {{"result", id}});
   }
+  return has_ended;
 }
 
 void Agent::cancel(Task& task) {

@@ -37,11 +37,19 @@
 #include "client/folder/project.h"
 #include "client/machine/settings.h"
 #include "client/permission/governor.h"
+#include "client/site/mates.h"
+#include "client/site/site_door.h"
 #include "client/status/contact.h"
 #include "client/units/state_file.h"
 #include "client/units/task.h"
 
 namespace quorate::client {
+
+// Of a member of a site.
+struct SiteParts {
+  SiteDoor& door;
+  Mates& mates;
+};
 
 // All that an agent needs; references outlive it.
 struct AgentParts {
@@ -57,6 +65,7 @@ struct AgentParts {
   const Clock& clock;
   const Network* network = nullptr;  // for `status` only
   ResultTamper* tamper = nullptr;    // test programs only
+  std::optional<SiteParts> site = {};  // that this host is a member of
 };
 
 class Agent {
@@ -82,10 +91,11 @@ class Agent {
   std::optional<WorkWish> wanted() const;
   void on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
                const WorkWish& wish);
-  void take_answer(const protocol::WorkReply& reply, const WorkWish& wish);
+  bool take_answer(const protocol::WorkReply& reply, const WorkWish& wish);
   void take_assignments(const std::vector<Assignment>& assignments,
                         const WorkWish& wish);
-  void take_verdicts(const protocol::WorkReply& reply);
+  // True if a result of ours was closed, as the next does.
+  bool take_verdicts(const protocol::WorkReply& reply);
   void cancel(Task& task);
   // A heartbeat, if one is due and none is under way.
   void beat();
@@ -129,7 +139,10 @@ class Agent {
   // T&) if it worked, else a retry or the end of the task.
   template <class T, class Job, class Done>
   void run_step(Lane& lane, Task& task, Job job, Done done);
+  // For its replica's next step, when it is a member of a site.
+  void keep_update(const Task& task);
   std::set<Hash> needed_objects() const;
+  void prune_cache(std::uint64_t limit_bytes);
   fs::path result_folder(ResultId result) const;
 
   AgentParts parts_;

@@ -76,6 +76,9 @@ Activity Agent::tasks_now() const {
                               task.step, task.steps, task.is_busy,
                               /*is_kept=*/false, task.device});
   }
+  if (const auto& site = parts_.site) {
+    activity.site = site_activity(site->door, site->mates);
+  }
   return activity;
 }
 

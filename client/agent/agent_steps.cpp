@@ -9,6 +9,7 @@
 #include "base/retry.h"
 #include "client/agent/agent.h"
 #include "client/units/assigned_unit.h"
+#include "client/units/replica_maker.h"
 #include "client/units/snapshot_maker.h"
 #include "workunits/models/model_spec.h"
 
@@ -23,6 +24,7 @@ struct Download {
   ProjectApi& api;
   ObjectCache& cache;
   bool is_doubtful = false;  // hash what is there already
+  Mates* mates = nullptr;
 };
 
 void fetch_object(const Download& how, const ObjectRef& object) {
@@ -46,10 +48,17 @@ void fetch_objects(const Download& how, const Assignment& assignment,
     const ObjectRef& object = object_of(assignment, kind);
     expect_size(object, most_bytes(work, kind));
     if (kind == ObjectKind::snapshot) {
+      if (how.mates != nullptr) {
+        make_replica(*how.mates, how.cache, assignment, work, {how.api.stop()});
+      }
       make_snapshot(how.api, how.cache, assignment, work.model);
     }
     fetch_object(how, object);
   }
+}
+
+Mates* mates_of(const AgentParts& parts) {
+  return parts.site ? &parts.site->mates : nullptr;
 }
 
 }  // namespace
@@ -150,8 +159,8 @@ void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
       [&cache = cache_, &project = parts_.project, assignment = task.assignment,
-       is_doubtful = task.was_doubted](ProjectApi& api) {
-        fetch_objects({api, cache, is_doubtful}, assignment, project);
+       is_doubtful = task.was_doubted, mates = mates_of(parts_)](ProjectApi& api) {
+        fetch_objects({api, cache, is_doubtful, mates}, assignment, project);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
@@ -289,6 +298,7 @@ void Agent::upload(Task& task) {
 }
 
 void Agent::report(Task& task) {
+  keep_update(task);  // now: the next unit may be here before the answer is
   run_step<ReportAnswer>(
       upload_lane_, task,
       [id = task.id(), session = task.upload_session,
@@ -325,10 +335,24 @@ void Agent::on_report(Task& task, const ReportAnswer& answer) {
   enter(task, TaskState::closed);
 }
 
+void Agent::keep_update(const Task& task) {
+  const fs::path file = result_folder(task.id()) / "update";
+  if (!parts_.site || !fs::exists(file)) return;
+  const MappedFile update(file);
+  cache_.add(
+      {ObjectKind::update, sha256(update.bytes()), update.bytes().size()},
+      file);
+}
+
+void Agent::prune_cache(std::uint64_t limit_bytes) {
+  cache_.prune(needed_objects(), limit_bytes,
+               parts_.site ? Keeps::for_site : Keeps::for_one);
+}
+
 void Agent::forget(Task& task) {
   fs::remove_all(result_folder(task.id()));
   state_.tasks.erase(state_.tasks.begin() + (&task - state_.tasks.data()));
-  cache_.prune(needed_objects(), orders_.cache_bytes);
+  prune_cache(orders_.cache_bytes);
 }
 
 std::set<Hash> Agent::needed_objects() const {
@@ -340,6 +364,9 @@ std::set<Hash> Agent::needed_objects() const {
     }
     for (const SnapshotStep& step : task.assignment.deltas) {
       needed.insert({step.from, step.delta.hash});
+    }
+    if (const auto& exchange = task.assignment.exchange) {
+      needed.insert({exchange->from, exchange->update, exchange->met});
     }
   }
   return needed;

@@ -162,6 +162,44 @@ void detach(const fs::path& dir, const std::string& url, bool as_json) {
              count_text(given_up, "unfinished result"), folder.root().string());
 }
 
+namespace {
+
+// The site that this host is a member of, if it is one of any: its door is open
+// as long as this lives.
+class Site {
+ public:
+  Site(const DataFolder& folder, AgentParts& parts, ResultTamper* tamper) {
+    const std::optional<SiteSettings> settings = read_site(folder);
+    if (!settings) return;
+    try {
+      open(*settings, parts, tamper);
+    } catch (const Error& error) {  // another program has the port
+      if (error.kind() != ErrorKind::io) throw;
+      log_warning("site_not_joined", {{"why", error.what()}});
+    }
+  }
+
+ private:
+  void open(const SiteSettings& settings, AgentParts& parts,
+            ResultTamper* tamper) {
+    door_.emplace(settings, [cache = ObjectCache(parts.folder / "objects"),
+                             tamper](const Hash& hash) {
+      std::optional<fs::path> file = cache.snapshot(hash);
+      if (file && tamper != nullptr) file = tamper->before_giving(*file);
+      return file;
+    });
+    mates_.emplace(settings.secret, door_->contact(), parts.clock);
+    parts.site.emplace(SiteParts{*door_, *mates_});
+    log_info("site",
+             {{"id", settings.secret.id().hex()}, {"port", door_->port()}});
+  }
+
+  std::optional<SiteDoor> door_;
+  std::optional<Mates> mates_;
+};
+
+}  // namespace
+
 void run_agent(const fs::path& dir, const std::string& project_name,
                const RunSettings& wanted, ResultTamper* tamper) {
   DataFolder folder = DataFolder::open(dir);
@@ -201,6 +239,7 @@ void run_agent(const fs::path& dir, const std::string& project_name,
   log_info("started", {{"project", project.statement.name},
                        {"url", project.url},
                        {"devices", devices_text(workers_of(settings))}});
+  Site site(folder, parts, tamper);
   Agent agent(parts);
   std::uint64_t before = agent.state().counters.reported;
   run_here(agent, parts.folder);

@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::uint64_t kMostRead = 1 << 20;
 constexpr const char* kPart = ".part";
-// That no task needs: two runs may take turns.
-constexpr std::size_t kSnapshotsKept = 2;
+// Snapshots and updates that no task needs. For one host: two runs may take
+// turns. For a site: each replica's last, and those before them, which a mate
+// may still fetch.
+constexpr std::size_t kKeptForOne = 2;
+constexpr std::size_t kKeptForSite = 32;
 
 std::string extension_of(ObjectKind kind) {
   return "." + std::string(name_of(kind));
@@ -38,6 +41,29 @@ CachedShard cached_shard(const Hash& hash, const fs::directory_entry& file) {
 
 bool is_newer(const CachedShard& a, const CachedShard& b) {
   return a.used > b.used;
+}
+
+struct KeptFile {
+  fs::path path;
+  CachedShard file;
+};
+
+// The newest stays in any case.
+void add_superfluous(std::vector<KeptFile> files, std::uint64_t room,
+                     Keeps keeps, std::vector<fs::path>& gone) {
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) {
+    return is_newer(a.file, b.file);
+  });
+  const std::size_t most =
+      keeps == Keeps::for_site ? kKeptForSite : kKeptForOne;
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const std::uint64_t size = files[i].file.size;
+    if (i < most && size <= room) {
+      room -= size;
+    } else {
+      gone.push_back(files[i].path);
+    }
+  }
 }
 
 }  // namespace
@@ -91,6 +117,21 @@ void ObjectCache::put(const ObjectRef& object, const ByteParts& bytes) const {
   adopt(object);
 }
 
+void ObjectCache::add(const ObjectRef& object, const fs::path& file) const {
+  const fs::path whole = part(object);
+  fs::remove(whole);
+  std::error_code unlike;  // a file system without links
+  fs::create_hard_link(file, whole, unlike);
+  if (unlike) fs::copy_file(file, whole);
+  adopt(object);
+}
+
+std::optional<fs::path> ObjectCache::snapshot(const Hash& hash) const {
+  fs::path file = path({ObjectKind::snapshot, hash, 0});
+  if (!fs::exists(file)) return std::nullopt;
+  return file;
+}
+
 void ObjectCache::touch(const ObjectRef& object) const {
   std::error_code ignored;  // a file system without times costs only order
   fs::last_write_time(path(object), fs::file_time_type::clock::now(), ignored);
@@ -116,38 +157,32 @@ std::vector<Hash> ObjectCache::shards(std::size_t most) const {
   return hashes;
 }
 
-void ObjectCache::prune(const std::set<Hash>& needed,
-                        std::uint64_t limit_bytes) const {
+void ObjectCache::prune(const std::set<Hash>& needed, std::uint64_t limit_bytes,
+                        Keeps keeps) const {
   std::vector<fs::path> gone;
   std::vector<CachedShard> shards;
-  std::vector<CachedShard> snapshots;
+  std::vector<KeptFile> last;  // that are not needed, but may be soon
   for (const auto& entry : fs::directory_iterator(folder_)) {
     std::optional<Hash> hash = hash_of_name(entry.path());
     if (!hash) continue;
-    if (entry.path().extension() == extension_of(ObjectKind::shard)) {
+    const fs::path kind = entry.path().extension();
+    if (kind == extension_of(ObjectKind::shard)) {
       shards.push_back(cached_shard(*hash, entry));
-    } else if (entry.path().extension() == extension_of(ObjectKind::snapshot)) {
-      if (!needed.contains(*hash)) {
-        snapshots.push_back(cached_shard(*hash, entry));
-      }
-    } else if (!needed.contains(*hash)) {
+    } else if (needed.contains(*hash)) {
+      continue;
+    } else if (kind == extension_of(ObjectKind::snapshot) ||
+               kind == extension_of(ObjectKind::update)) {
+      last.push_back({entry.path(), cached_shard(*hash, entry)});
+    } else {
       gone.push_back(entry.path());
     }
   }
   std::uint64_t room = limit_bytes;
-  std::uint64_t shard_bytes = 0;
-  for (const CachedShard& shard : shards) shard_bytes += shard.size;
-  for (const Hash& hash : superfluous(std::move(shards), needed, room)) {
+  for (const CachedShard& shard : shards) room -= std::min(room, shard.size);
+  for (const Hash& hash : superfluous(std::move(shards), needed, limit_bytes)) {
     gone.push_back(path({ObjectKind::shard, hash, 0}));
   }
-  room -= std::min(room, shard_bytes);
-  std::sort(snapshots.begin(), snapshots.end(), is_newer);
-  for (std::size_t i = 0; i < snapshots.size(); ++i) {
-    const bool stays =
-        i == 0 || (i < kSnapshotsKept && snapshots[i].size <= room);
-    if (stays) continue;
-    gone.push_back(path({ObjectKind::snapshot, snapshots[i].hash, 0}));
-  }
+  add_superfluous(std::move(last), room, keeps, gone);
   for (const fs::path& file : gone) fs::remove(file);
 }
 

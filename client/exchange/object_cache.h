@@ -5,9 +5,11 @@
 // Shards stay after use (the server prefers hosts that have them), up to a
 // limit, least recently used first to go. So does the last snapshot, from which
 // a change may lead to the next one, and the one before it where the limit has
-// room for it. The others go with the last task that needs them.
+// room for it; a member of a site keeps more of them, for itself and its mates,
+// and its own last updates. The others go with the last task that needs them.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -17,6 +19,12 @@
 #include "workunits/objects/byte_parts.h"
 
 namespace quorate::client {
+
+// How much stays that no task needs.
+enum class Keeps {
+  for_one,   // host: what changes may lead on from
+  for_site,  // what its replicas and those of its mates go on from
+};
 
 // Safe to use from several threads, as long as prune() is given what the
 // others use.
@@ -40,13 +48,19 @@ class ObjectCache {
   // Puts an object there that was made here, from bytes that have its hash;
   // durable on return. Throws io.
   void put(const ObjectRef& object, const ByteParts& bytes) const;
+  // Puts an object there that is a whole file of ours, which stays where it is.
+  // Durable on return. Throws io.
+  void add(const ObjectRef& object, const fs::path& file) const;
   // Marks an object as used now.
   void touch(const ObjectRef& object) const;
   // The shards that are here, the last used first; at most so many. None if the
   // folder cannot be read.
   std::vector<Hash> shards(std::size_t most) const;
+  // The file of a snapshot that is here.
+  std::optional<fs::path> snapshot(const Hash& hash) const;
   // Removes what is not needed, as the head of this file says.
-  void prune(const std::set<Hash>& needed, std::uint64_t limit_bytes) const;
+  void prune(const std::set<Hash>& needed, std::uint64_t limit_bytes,
+             Keeps keeps = Keeps::for_one) const;
 
  private:
   fs::path folder_;

@@ -69,6 +69,7 @@ class ProjectApi {
   // What the last reply asked for; 0: nothing.
   Seconds asked_delay() const { return asked_delay_; }
   bool is_stopping() const { return stop_.stop_requested(); }
+  const std::stop_token& stop() const { return stop_; }
 
  private:
   // Registers account and host (again and again: it changes nothing) and opens

@@ -9,7 +9,7 @@
 namespace quorate::client {
 
 // A seam for test programs that play a dishonest host. The shipped program has
-// none. Used by one thread.
+// none. Used by one thread, but for before_giving().
 class ResultTamper {
  public:
   virtual ~ResultTamper() = default;
@@ -18,6 +18,9 @@ class ResultTamper {
                               const fs::path& update) = 0;
   // May change the file that is uploaded.
   virtual void after_signing(ResultId result, const fs::path& update) = 0;
+  // The file that a mate of the site gets when it asks for this one. Any
+  // thread.
+  virtual fs::path before_giving(const fs::path& object) { return object; }
 };
 
 // What is signed, beside the claim.

@@ -69,15 +69,21 @@ Json to_json(const Task& task) {
                       {"hash", step.delta.hash.hex()},
                       {"size", step.delta.size}});
   }
-  return {{"result", task.id()},
-          {"state", name_of(kept_state(task))},
-          {"nonce", task.assignment.nonce.hex()},
-          {"lease", task.assignment.lease.count()},
-          {"upload", task.assignment.upload ? 1 : 0},
-          {"objects", std::move(objects)},
-          {"deltas", std::move(deltas)},
-          {"failure", task.failure},
-          {"reported", task.reported}};
+  Json json = {{"result", task.id()},
+               {"state", name_of(kept_state(task))},
+               {"nonce", task.assignment.nonce.hex()},
+               {"lease", task.assignment.lease.count()},
+               {"upload", task.assignment.upload ? 1 : 0},
+               {"objects", std::move(objects)},
+               {"deltas", std::move(deltas)},
+               {"failure", task.failure},
+               {"reported", task.reported}};
+  if (const auto& exchange = task.assignment.exchange) {
+    json["exchange"] = {{"from", exchange->from.hex()},
+                        {"update", exchange->update.hex()},
+                        {"met", exchange->met.hex()}};
+  }
+  return json;
 }
 
 ObjectRef read_object(const nlohmann::json& json) {
@@ -110,6 +116,12 @@ Task read_task(const nlohmann::json& json) {
     for (const nlohmann::json& delta : fields.array("deltas")) {
       task.assignment.deltas.push_back(read_delta(delta));
     }
+  }
+  if (fields.has("exchange")) {
+    JsonFields exchange(fields.at("exchange"), "exchange");
+    task.assignment.exchange = {exchange.fixed_bytes<Hash>("from"),
+                                exchange.fixed_bytes<Hash>("update"),
+                                exchange.fixed_bytes<Hash>("met")};
   }
   task.state = parse_task_state(fields.text("state", kMaxName));
   task.failure = fields.text("failure", kMaxStateBytes);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,13 @@ struct Failure {
   std::string why;
 };
 
+// That a host is one of a site's: machines of one owner, who gave each the same
+// secret. The project knows neither the secret nor what the contact says.
+struct SiteMember {
+  Hash site;
+  std::string contact;  // sealed, for its mates; up to kMaxContact bytes
+};
+
 // POST /v1/work (waits up to `wait` for work) and POST /v1/heartbeat.
 struct WorkRequest {
   std::uint32_t want = 0;  // results that the host would take now, 0 to 64
@@ -85,12 +93,15 @@ struct WorkRequest {
   std::vector<Failure> failed;
   // That the host has, the last used first: a hint, for which units to make.
   std::vector<Hash> shards;
+  std::optional<SiteMember> site = {};
 };
 struct WorkReply {
   std::vector<Assignment> assignments;
   std::vector<ResultId> cancel;  // stop these, their results are not needed
   std::vector<ResultId> closed;  // payloads that may be forgotten
   Seconds retry_after{0};        // ask again after this
+  // Contacts of the other hosts of its site, if it named one.
+  std::vector<std::string> mates = {};
 };
 
 // POST /v1/results/ID carries SignedHeader: the header's bytes followed by the

@@ -54,6 +54,11 @@ Json to_json(const Assignment& assignment) {
                               {"hash", step.delta.hash.hex()},
                               {"size", step.delta.size}});
   }
+  if (const auto& exchange = assignment.exchange) {
+    json["exchange"] = {{"from", exchange->from.hex()},
+                        {"update", exchange->update.hex()},
+                        {"met", exchange->met.hex()}};
+  }
   if (!assignment.upload) json["upload"] = false;
   return json;
 }
@@ -74,6 +79,11 @@ Assignment read_assignment(const JsonValue& value) {
            {ObjectKind::delta, item.at("hash").hex<Hash>(),
             item.at("size").integer(kMaxId)}});
     }
+  }
+  if (auto exchange = value.find("exchange")) {
+    assignment.exchange = {exchange->at("from").hex<Hash>(),
+                           exchange->at("update").hex<Hash>(),
+                           exchange->at("met").hex<Hash>()};
   }
   assignment.lease = value.at("lease").seconds(kMaxSeconds);
   if (auto upload = value.find("upload")) {
@@ -115,6 +125,10 @@ std::string write(const WorkRequest& request) {
   for (const Hash& shard : request.shards) {
     json["shards"].push_back(shard.hex());
   }
+  if (request.site) {
+    json["site"] = {{"id", request.site->site.hex()},
+                    {"contact", request.site->contact}};
+  }
   return json.dump();
 }
 
@@ -145,6 +159,10 @@ WorkRequest parse_work_request(ByteView bytes) {
       request.shards.push_back(item.hex<Hash>());
     }
   }
+  if (auto site = root.find("site")) {
+    request.site = {site->at("id").hex<Hash>(),
+                    site->at("contact").text(kMaxContact)};
+  }
   return request;
 }
 
@@ -153,11 +171,12 @@ std::string write(const WorkReply& reply) {
   for (const Assignment& assignment : reply.assignments) {
     assignments.push_back(to_json(assignment));
   }
-  return Json{{"assignments", std::move(assignments)},
-              {"cancel", reply.cancel},
-              {"closed", reply.closed},
-              {"retry_after", reply.retry_after.count()}}
-      .dump();
+  Json json = {{"assignments", std::move(assignments)},
+               {"cancel", reply.cancel},
+               {"closed", reply.closed},
+               {"retry_after", reply.retry_after.count()}};
+  if (!reply.mates.empty()) json["mates"] = reply.mates;
+  return json.dump();
 }
 
 WorkReply parse_work_reply(ByteView bytes) {
@@ -173,6 +192,11 @@ WorkReply parse_work_reply(ByteView bytes) {
   reply.closed = read_ids(root, "closed");
   if (auto after = root.find("retry_after")) {
     reply.retry_after = after->seconds(kMaxSeconds);
+  }
+  if (auto mates = root.find("mates")) {
+    for (const JsonValue& item : mates->items(kMaxMates)) {
+      reply.mates.push_back(item.text(kMaxContact));
+    }
   }
   return reply;
 }

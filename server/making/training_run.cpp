@@ -150,7 +150,8 @@ TrainingRun::TrainingRun(Run row, RunCursor at,
       operations_of_sample(training_operations(run.model)),
       shards(samples_for(run.model, dataset)),
       rule(std::move(update_rule)),
-      model(std::move(state)) {
+      model(std::move(state)),
+      replicas(rule->replicas()) {
   if (!is_active()) return;
   shard_index = ShardIndex(shards);
   progress = EpochProgress(steps_of_shards(shards, run.batch), run.seed,

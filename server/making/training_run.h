@@ -19,6 +19,7 @@
 #include "server/datasets/manifest.h"
 #include "server/making/locality.h"
 #include "server/making/peer_model.h"
+#include "server/making/replica_snapshots.h"
 #include "server/settings/project_folder.h"
 #include "server/store/store.h"
 #include "validator/model_state.h"
@@ -72,6 +73,9 @@ struct TrainingRun {
   // What leads to the newest snapshots, oldest first, while versions are
   // rounded: own objects, too.
   std::deque<SnapshotStep> deltas;
+
+  // Of a rule whose replicas are exchanged among hosts.
+  ReplicaSnapshots replicas;
 
   // How long a valid result takes, from sending to receipt, averaged over the
   // last ones; 0: none yet.

@@ -213,7 +213,21 @@ void Assimilator::assimilate(TrainingRun& training, LiveUnit& live,
   ParameterValues base;
   if (!training.rule->in_rounds()) base = read_base(live);
   training.model.apply(entry, *training.rule, base.all(), std::move(update));
+  if (training.rule->exchanges_among_hosts()) {
+    note_exchange(training, live, entry);
+  }
   record(training, live, std::move(entry));
+}
+
+void Assimilator::note_exchange(TrainingRun& training, const LiveUnit& live,
+                                const ResultAssimilated& entry) {
+  const std::uint32_t met = peer_of(entry.coefficients).value();
+  // Its next unit, which starts from this, is not made yet.
+  if (!training.replicas.is_known(met)) {
+    training.replicas.note(met, training.snapshot(state_.objects, met));
+  }
+  training.replicas.exchanged(replica_of(entry.coefficients).value(),
+                              live.unit.snapshot, entry.update, met);
 }
 
 void Assimilator::record(TrainingRun& training, LiveUnit& live,

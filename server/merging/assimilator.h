@@ -106,6 +106,9 @@ class Assimilator {
                               bool makes_version) const;
   void assimilate(TrainingRun& training, LiveUnit& live, ParameterValues update,
                   bool makes_version);
+  // For hosts that make their replicas' snapshots themselves.
+  void note_exchange(TrainingRun& training, const LiveUnit& live,
+                     const ResultAssimilated& entry);
   void record(TrainingRun& training, LiveUnit& live, ResultAssimilated entry);
   // With helpers: assimilator_line.cpp.
   bool is_helped(const TrainingRun& training) const;

@@ -32,8 +32,8 @@ class Eligibility {
 
   bool suits(UserId user) const;
   // True if this host, which is asking now, may have one: its user suits, it is
-  // not banned, no host of its block of addresses has one, and it is an anchor
-  // if one is wanted.
+  // not banned, no host of its site or block of addresses has one, and it is an
+  // anchor if one is wanted.
   bool may(const Host& host, From from = From::anybody) const;
   // The same for a host that is not asking: it must be active, too.
   bool is_there(HostId host, From from = From::anybody) const;

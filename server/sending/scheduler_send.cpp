@@ -50,8 +50,12 @@ Assignment Scheduler::assignment_of(const LiveUnit& live, const Result& result,
   assignment.nonce = result.nonce;
   const std::uint64_t whole = objects[1].size;
   assignment.objects = std::move(objects);
-  assignment.deltas =
-      state_.run(live.unit.run).deltas_to(live.unit.snapshot, whole);
+  const TrainingRun& training = state_.run(live.unit.run);
+  assignment.deltas = training.deltas_to(live.unit.snapshot, whole);
+  if (training.rule->exchanges_among_hosts()) {
+    assignment.exchange = training.replicas.way_to(live.task->replica.value(),
+                                                   live.unit.snapshot);
+  }
   assignment.lease = state_.terms(*state_.hosts.host(result.host)).lease;
   assignment.deadline = most_time(live, assignment.lease);
   assignment.upload = !result.is_witness;

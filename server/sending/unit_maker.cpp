@@ -125,7 +125,10 @@ bool UnitMaker::has_work(const TrainingRun& training) const {
             .empty())) {
     return false;
   }
-  if (training.rule->replicas() != 0) return free_replica(training).has_value();
+  if (training.rule->replicas() != 0) {
+    return next_replica(busy_replicas(training), training.cursor.next_unit)
+        .has_value();
+  }
   const RunCursor& cursor = training.cursor;
   return !training.rule->in_rounds() || cursor.round_units == 0 ||
          cursor.round_made < cursor.round_units;
@@ -174,8 +177,7 @@ Pace UnitMaker::pace_of(const TrainingRun& training,
 }
 
 // A replica is trained by one unit at a time, and may have to wait for others.
-std::optional<std::uint32_t> UnitMaker::free_replica(
-    const TrainingRun& training) const {
+std::vector<bool> UnitMaker::busy_replicas(const TrainingRun& training) const {
   std::vector<bool> is_busy(training.rule->replicas());
   for (std::uint32_t r = 0; r < is_busy.size(); ++r) {
     is_busy[r] = training.rule->is_waiting(training.model.rule_state(), r);
@@ -186,7 +188,18 @@ std::optional<std::uint32_t> UnitMaker::free_replica(
       if (replica && *replica < is_busy.size()) is_busy[*replica] = true;
     }
   }
-  return next_replica(is_busy, training.cursor.next_unit);
+  return is_busy;
+}
+
+std::optional<std::uint32_t> UnitMaker::replica_for_host(
+    const TrainingRun& training, HostId host) const {
+  const std::vector<bool> is_busy = busy_replicas(training);
+  const std::uint64_t turn = training.cursor.next_unit;
+  if (!training.rule->exchanges_among_hosts() || host == state_.house_host) {
+    return next_replica(is_busy, turn);
+  }
+  const auto is_there = [&](HostId home) { return state_.is_active(home); };
+  return replica_for(host, is_busy, training.replicas.homes(is_there), turn);
 }
 
 // Of the epoch under way, or of the next one if nothing is left of it.
@@ -225,6 +238,11 @@ std::vector<std::uint32_t> UnitMaker::held_by(
 }
 
 LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
+  std::optional<std::uint32_t> replica;
+  if (training.rule->replicas() != 0) {
+    replica = replica_for_host(training, wish.host);
+    if (!replica) return nullptr;
+  }
   begin_round(training);
   EpochProgress& progress = training.progress;
   const std::uint32_t shard = take_shard(training, wish);
@@ -233,10 +251,11 @@ LiveUnit* UnitMaker::make_for(TrainingRun& training, const UnitWish& wish) {
       next_unit(training.run, training.cursor,
                 {shard, entry.samples, progress.first_step(shard)},
                 progress.epoch_steps(), pace_of(training, wish));
-  std::optional<std::uint32_t> replica;
-  if (training.rule->replicas() != 0) replica = free_replica(training).value();
   TrainingTask task = make_task(training, next, replica,
                                 training.snapshot(state_.objects, replica));
+  if (replica) {
+    training.replicas.handed_out(*replica, task.snapshot, wish.host);
+  }
   Bytes sealed = state_.notary->sealed(task);
   Workunit unit =
       make_workunit(training, task, sha256(sealed), state_.clock.unix_ms());

@@ -62,7 +62,9 @@ class UnitMaker {
   // Takes the next range of a shard, seals the task, and moves the run's
   // cursor, all in the job's transaction.
   LiveUnit* make_for(TrainingRun& training, const UnitWish& wish);
-  std::optional<std::uint32_t> free_replica(const TrainingRun& training) const;
+  std::vector<bool> busy_replicas(const TrainingRun& training) const;
+  std::optional<std::uint32_t> replica_for_host(const TrainingRun& training,
+                                                HostId host) const;
   std::uint32_t take_shard(TrainingRun& training, const UnitWish& wish);
   std::vector<std::uint32_t> held_by(const UnitWish& wish,
                                      const TrainingRun& training) const;

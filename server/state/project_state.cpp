@@ -190,7 +190,8 @@ bool ProjectState::is_of_anchor(const Result& result) const {
 
 bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {
   const std::string& block = hosts.block(host);
-  if (block.empty() || !settings.trust_distinct_addresses) return true;
+  const bool says_something =
+      !block.empty() && settings.trust_distinct_addresses;
   return std::none_of(
       live.results.begin(), live.results.end(), [&](const Result& result) {
         // One whose lease ran out may report all the same.
@@ -198,8 +199,9 @@ bool ProjectState::is_apart(const LiveUnit& live, HostId host) const {
         const HostId other = result.host != 0
                                  ? result.host
                                  : reservations.host(result.id).value_or(0);
-        return other != 0 && other != host && !is_lost &&
-               hosts.block(other) == block;
+        const bool is_near = (says_something && hosts.block(other) == block) ||
+                             sites.are_mates(host, other);
+        return other != 0 && other != host && !is_lost && is_near;
       });
 }
 

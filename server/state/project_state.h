@@ -20,6 +20,7 @@
 #include "server/hosts/hosts.h"
 #include "server/hosts/join_limit.h"
 #include "server/hosts/rests.h"
+#include "server/hosts/sites.h"
 #include "server/hosts/trust_book.h"
 #include "server/making/training_run.h"
 #include "server/settings/notary.h"
@@ -56,6 +57,7 @@ struct ProjectState {
   Leases leases;
   Reservations reservations;
   Rests rests;
+  Sites sites;
   Activity activity;
   // Of both doors together.
   JoinLimit new_accounts;
@@ -106,8 +108,8 @@ struct ProjectState {
   bool is_banned(HostId host) const {
     return hosts.host(host)->mark == HostMark::banned;
   }
-  // Whether no host of the same block of addresses has, or is kept, another
-  // result of the unit.
+  // Whether no host of the same site or block of addresses has, or is kept,
+  // another result of the unit.
   bool is_apart(const LiveUnit& live, HostId host) const;
   // House workers settle what volunteers cannot: checks, disputes.
   bool has_referee() const { return settings.house_workers > 0; }

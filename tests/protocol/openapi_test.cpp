@@ -94,6 +94,10 @@ TEST_CASE("the document's bounds are the readers' bounds") {
   CHECK(reply["cancel"]["maxItems"] == kMaxHolding);
   CHECK(reply["closed"]["maxItems"] == kMaxHolding);
   CHECK(reply["retry_after"]["maximum"] == kMaxSeconds);
+  CHECK(reply["mates"]["maxItems"] == kMaxMates);
+  CHECK(reply["mates"]["items"]["maxLength"] == kMaxContact);
+  CHECK(schemas["SiteMember"]["properties"]["contact"]["maxLength"] ==
+        kMaxContact);
   CHECK(schemas["Assignment"]["properties"]["objects"]["maxItems"] ==
         kMaxObjects);
   CHECK(schemas["Assignment"]["properties"]["deltas"]["maxItems"] ==

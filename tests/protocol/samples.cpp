@@ -50,7 +50,8 @@ std::vector<Sample> native_samples() {
        R"("speed_flops":15000000000.0,)"
        R"("holding":[{"result":7,"step":3,"steps":20}],)"
        R"("failed":[{"result":8,"why":"disk"}],"shards":[")" +
-           hex32("55") + R"(",")" + hex32("66") + R"("]})",
+           hex32("55") + R"(",")" + hex32("66") + R"("],"site":{"id":")" +
+           hex32("77") + R"(","contact":"sealed"}})",
        with(parse_work_request)},
       {"work reply",
        R"({"assignments":[{"result":9,"nonce":")" + hex32("11") +
@@ -59,8 +60,10 @@ std::vector<Sample> native_samples() {
            R"(","size":1000000},{"kind":"shard","hash":")" + hex32("44") +
            R"(","size":8000000}],"lease":120.0,"deltas":[{"from":")" +
            hex32("88") + R"(","hash":")" + hex32("99") +
-           R"(","size":130000}]}],"cancel":[4,5],)" +
-           R"("closed":[6],"retry_after":0.5})",
+           R"(","size":130000}],"exchange":{"from":")" + hex32("aa") +
+           R"(","update":")" + hex32("bb") + R"(","met":")" + hex32("cc") +
+           R"("}}],"cancel":[4,5],)" +
+           R"("closed":[6],"retry_after":0.5,"mates":["one","two"]})",
        with(parse_work_reply)},
       {"report reply", R"({"accepted":false,"reason":"too late"})",
        with(parse_report_reply)},

@@ -33,7 +33,8 @@ inline WorkRequest sample_work_request() {
           1.5e10,
           {{7, 3, 20}},
           {{8, "disk"}},
-          {filled<Hash>(0x55), filled<Hash>(0x66)}};
+          {filled<Hash>(0x55), filled<Hash>(0x66)},
+          SiteMember{filled<Hash>(0x77), "sealed"}};
 }
 
 inline WorkReply sample_work_reply() {
@@ -45,8 +46,10 @@ inline WorkReply sample_work_reply() {
                         {ObjectKind::shard, filled<Hash>(0x44), 8000000}};
   assignment.deltas = {
       {filled<Hash>(0x88), {ObjectKind::delta, filled<Hash>(0x99), 130000}}};
+  assignment.exchange = {filled<Hash>(0xaa), filled<Hash>(0xbb),
+                         filled<Hash>(0xcc)};
   assignment.lease = Seconds(120);
-  return {{assignment}, {4, 5}, {6}, Seconds(0.5)};
+  return {{assignment}, {4, 5}, {6}, Seconds(0.5), {"one", "two"}};
 }
 
 inline Claim sample_claim() {

@@ -131,6 +131,52 @@ TEST_CASE("every other replica is a peer as often, and never oneself") {
   for (const auto& [peer, times] : drawn) CHECK(std::abs(times - 1000) < 120);
 }
 
+TEST_CASE("an adaptive replica rather meets who is far and has many units") {
+  const auto rule = make_update_rule(
+      "gossip", "{\"replicas\": 4, \"partners\": \"adaptive\"}");
+  RuleState state = {{"gossip.x.0", {0.0F, 0.0F}},
+                     {"gossip.x.1", {1.0F, 1.0F}},
+                     {"gossip.x.2", {2.0F, 0.0F}},
+                     {"gossip.x.3", {0.0F, 0.0F}},
+                     {"gossip.weights.scalars", Floats(4, 1.0F)},
+                     {"gossip.paces.scalars", {9.0F, 3.0F, 1.5F, 8.0F}}};
+  // Mean squares 1, 2 and 0, times paces 3, 1.5 and 8.
+  std::map<float, int> drawn;
+  Coefficients last;
+  for (std::uint64_t version = 0; version < 4000; ++version) {
+    last = rule->coefficients(
+        {.version = version, .replica = 0, .seed = 7, .state = &state});
+    ++drawn[last.at("peer")];
+  }
+  CHECK(drawn.size() == 2);
+  CHECK(std::abs(drawn[1.0F] - 2000) < 150);
+  // Its own unit counts, and earlier ones less.
+  rule->step_scalars(state, last);
+  CHECK(state.at("gossip.paces.scalars") ==
+        Floats{8.875F, 2.625F, 1.3125F, 7.0F});
+  // Where all are alike, any is met.
+  for (auto& [name, values] : state) {
+    if (name.starts_with("gossip.x.")) values = {1.0F, 1.0F};
+  }
+  drawn.clear();
+  for (std::uint64_t version = 0; version < 300; ++version) {
+    ++drawn[rule->coefficients({.version = version, .state = &state})
+                .at("peer")];
+  }
+  CHECK(drawn.size() == 3);
+}
+
+TEST_CASE("hosts exchange replicas by pulling alone") {
+  CHECK(!make_update_rule("gossip", "")->exchanges_among_hosts());
+  CHECK(make_update_rule("gossip", "{\"among\": \"hosts\"}")
+            ->exchanges_among_hosts());
+  for (const char* refused :
+       {"{\"among\": \"hosts\", \"exchange\": \"push\"}",
+        "{\"among\": \"friends\"}", "{\"partners\": \"few\"}"}) {
+    CHECK_THROWS_AS(make_update_rule("gossip", refused), Error);
+  }
+}
+
 TEST_CASE("coefficients that name no replica are refused") {
   const auto rule = make_update_rule("easgd", "");
   for (const float bad : {-1.0F, 0.0F, 1.5F, 1e9F, std::nanf("")}) {

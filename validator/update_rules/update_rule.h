@@ -107,6 +107,9 @@ class UpdateRule {
   virtual bool is_waiting(const RuleState&, std::uint32_t /*r*/) const {
     return false;
   }
+  // Whether hosts of one site make their replica's next state themselves and
+  // take the other one's from each other (workunits/objects/replica_exchange).
+  virtual bool exchanges_among_hosts() const { return false; }
   // Whether the local optimiser must be without momentum.
   virtual bool is_without_momentum() const { return false; }
   // What its state needs for a step with these coefficients, whose names are

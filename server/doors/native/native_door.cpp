@@ -85,8 +85,24 @@ WorkWish wish_of(const protocol::WorkRequest& request) {
 }
 
 protocol::WorkReply reply_of(WorkAnswer answer) {
-  return {std::move(answer.assignments), std::move(answer.cancel),
-          std::move(answer.closed), answer.retry_after};
+  return {std::move(answer.assignments),
+          std::move(answer.cancel),
+          std::move(answer.closed),
+          answer.retry_after,
+          {}};
+}
+
+// Says of which site the host is, and returns the contacts of its mates.
+std::vector<std::string> join_site(
+    ProjectState& state, HostId host,
+    const std::optional<protocol::SiteMember>& site) {
+  const Instant now = state.clock.now();
+  if (site) {
+    state.sites.note(host, site->site, site->contact, now);
+  } else {
+    state.sites.note(host, Hash{}, {}, now);
+  }
+  return state.sites.mates_of(host, now);
 }
 
 Response report_response(const Acknowledgement& answer) {
@@ -290,9 +306,14 @@ void NativeDoor::ask_scheduler(const Request& request, Responder responder,
       daemons.transitioner.on_failed(session->host, failure.result,
                                      failure.why);
     }
+    std::vector<std::string> mates =
+        join_site(state_, session->host, wanted.site);
     (daemons.scheduler.*question)(
-        session->host, wish_of(wanted), [shared](WorkAnswer answer) {
-          shared->send_made([reply = reply_of(std::move(answer))] {
+        session->host, wish_of(wanted),
+        [shared, mates = std::move(mates)](WorkAnswer answer) mutable {
+          protocol::WorkReply reply = reply_of(std::move(answer));
+          reply.mates = std::move(mates);
+          shared->send_made([reply = std::move(reply)] {
             return json_response(200, protocol::write(reply));
           });
         });

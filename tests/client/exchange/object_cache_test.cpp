@@ -1,5 +1,6 @@
 #include "client/exchange/object_cache.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <doctest/doctest.h>
@@ -85,6 +86,35 @@ TEST_CASE("the two last snapshots stay, within the limit") {
   cache.prune({}, 4);
   CHECK(there() == "0001");
   CHECK_FALSE(cache.contains(shard));
+}
+
+TEST_CASE("a site's member keeps more snapshots, and its updates") {
+  test::TemporaryFolder folder;
+  ObjectCache cache(folder.path());
+  const fs::path mine = folder / "update";
+  write_file_durably(mine, as_bytes("change"));
+  const ObjectRef update{ObjectKind::update, sha256(as_bytes("change")), 6};
+  cache.add(update, mine);
+  CHECK(fs::exists(mine));
+  std::vector<ObjectRef> snapshots;
+  for (int i = 0; i < 6; ++i) {
+    snapshots.push_back(
+        put(cache, ObjectKind::snapshot, "snapshot " + std::to_string(i)));
+  }
+  const auto count = [&] {
+    return std::count_if(snapshots.begin(), snapshots.end(),
+                         [&](const auto& one) { return cache.contains(one); });
+  };
+  cache.prune({}, 1000, Keeps::for_site);
+  CHECK(count() == 6);
+  CHECK(cache.contains(update));
+  CHECK(cache.snapshot(snapshots[2].hash) == cache.path(snapshots[2]));
+  CHECK(!cache.snapshot(update.hash));
+  // the limit holds for all of them together
+  cache.prune({}, 25, Keeps::for_site);
+  CHECK(count() + (cache.contains(update) ? 1 : 0) == 3);
+  cache.prune({}, 1000);
+  CHECK(count() + (cache.contains(update) ? 1 : 0) == 2);
 }
 
 TEST_CASE("shards are listed, the last used first, and no more than wanted") {

@@ -17,6 +17,8 @@ Task sample(ResultId id, TaskState state) {
   task.assignment.nonce = filled<Nonce>(5);
   task.assignment.objects = {{ObjectKind::workunit, filled<Hash>(1), 10},
                              {ObjectKind::shard, filled<Hash>(2), 20}};
+  task.assignment.exchange = {filled<Hash>(6), filled<Hash>(7),
+                              filled<Hash>(8)};
   task.assignment.lease = Seconds(120);
   task.state = state;
   task.failure = "why \xff not";  // not UTF-8
@@ -42,6 +44,8 @@ TEST_CASE("what was saved is read again") {
   CHECK(back.tasks[2].state == TaskState::reported);
   CHECK(back.tasks[1].assignment.objects ==
         sample_state().tasks[1].assignment.objects);
+  CHECK(back.tasks[1].assignment.exchange ==
+        sample_state().tasks[1].assignment.exchange);
   CHECK(back.tasks[1].assignment.nonce == filled<Nonce>(5));
   CHECK(back.tasks[2].reported == 77);
   CHECK(back.counters.accepted == 7);

@@ -1,5 +1,5 @@
 """An HTTP proxy that reads along, and spoils single messages: what networks,
-caches and broken machines do to a BOINC client's conversation."""
+caches and broken machines do to the conversation of a BOINC client, or of ours."""
 
 import contextlib
 import http.client
@@ -98,8 +98,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.pass_on()
 
-    def do_POST(self):
-        self.pass_on()
+    do_POST = do_PUT = do_HEAD = do_GET
 
     def pass_on(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
+#include "workunits/objects/replica_exchange.h"
 #include "workunits/objects/safetensors.h"
+#include "workunits/objects/update.h"
 
 namespace quorate {
 namespace {
@@ -93,6 +95,39 @@ TEST_CASE("a unit starts from what its replica has become") {
       project.run().run.model, project.state().objects.read(snapshot), "base");
   CHECK(base == project.run().model.rule_state().at("easgd.x.0"));
   CHECK(base != project.run().model.parameters());
+}
+
+// Among hosts: what a host is told is what the server did.
+TEST_CASE("a host can make the next snapshot of its replica itself") {
+  ProjectFixture project(
+      with_replicas("gossip", "{\"among\":\"hosts\",\"replicas\":2}"));
+  Volunteer a = project.join();
+  Volunteer b = project.join();
+  Assignment mine = project.take(a);
+  CHECK(!mine.exchange);
+  const Assignment others = project.take(b);
+  for (int unit = 0; unit < 3; ++unit) {
+    const Hash from = project.unit_of(mine.result).snapshot;
+    const TrainingTask task =
+        *project.state().feeder.find_by_result(mine.result)->task;
+    project.report(a, mine);
+    mine = project.take(a);
+    CHECK(replica_of_unit(project, mine.result) == 0);
+    REQUIRE(mine.exchange);
+    CHECK(mine.exchange->from == from);
+    CHECK(mine.exchange->met == project.unit_of(others.result).snapshot);
+    const ObjectStore& objects = project.state().objects;
+    std::vector<float> replica =
+        read_parameters(task.model, objects.read(from), "replica");
+    exchange_replica(
+        replica,
+        decode_update(task, objects.read(mine.exchange->update), "update"),
+        read_parameters(task.model, objects.read(mine.exchange->met), "met"));
+    CHECK(parameter_parts(task.model, replica).hash() ==
+          project.unit_of(mine.result).snapshot);
+  }
+  // Another host has nothing to do until one of the replicas is its own.
+  CHECK(project.ask(project.join(), 1).assignments.empty());
 }
 
 TEST_CASE("replicas go on where they were after a restart, and replay") {

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/server/project_fixture.h"
+#include "tests/support/samples.h"
 
 namespace quorate {
 
@@ -115,6 +116,30 @@ TEST_CASE("a unit's results are never drawn for one block of addresses") {
   Volunteer mate = project.join();
   hosts.note_block(mate.host, "c00002");
   CHECK(project.unit_of(project.take(mate).result).id == unit);
+}
+
+TEST_CASE("a unit's results are never drawn for two hosts of a site") {
+  ProjectFixture project;
+  project.settings.trust_distinct_addresses = false;
+  Volunteer ann = project.join(), eve = project.join(), bob = project.join();
+  Sites& sites = project.state().sites;
+  const Instant now = project.state().clock.now();
+  sites.note(ann.host, test::filled<Hash>(1), "a", now);
+  sites.note(eve.host, test::filled<Hash>(1), "b", now);
+  sites.note(bob.host, test::filled<Hash>(2), "c", now);
+  Assignment first = project.take(ann);
+  for (ResultId id : project.state().feeder.unsent()) {
+    project.state().reservations.release(id);
+  }
+  LiveUnit& live =
+      *project.state().feeder.find(project.unit_of(first.result).id);
+  for (const Assignment& other : project.ask(eve, 4).assignments) {
+    CHECK(project.unit_of(other.result).id != live.unit.id);
+  }
+  ResultId unsent = live.results.back().id;
+  for (int i = 0; i < 20; ++i) {
+    CHECK(draw_host_for(project.state(), live, unsent, {}) == bob.host);
+  }
 }
 
 }  // namespace quorate

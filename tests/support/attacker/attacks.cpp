@@ -102,6 +102,9 @@ class Sometimes final : public client::ResultTamper {
   void after_signing(ResultId result, const fs::path& update) override {
     if (is_false_) attack_->after_signing(result, update);
   }
+  fs::path before_giving(const fs::path& object) override {
+    return attack_->before_giving(object);
+  }
 
  private:
   std::unique_ptr<client::ResultTamper> attack_;
@@ -146,6 +149,21 @@ class OtherUnit final : public client::ResultTamper {
   Bytes update_;
 };
 
+// Gives its mates other replicas than they ask for.
+class SpoiltReplicas final : public client::ResultTamper {
+ public:
+  void before_signing(ResultId, Claim&, const fs::path&) override {}
+  void after_signing(ResultId, const fs::path&) override {}
+  fs::path before_giving(const fs::path& object) override {
+    Bytes bytes = read_file(object);
+    change_update(bytes, Change::sign_flip, 0);
+    const fs::path spoilt = object.string() + ".spoilt";
+    write_file_durably(spoilt, bytes);
+    log_info("attack", {{"object", object.filename().string()}});
+    return spoilt;
+  }
+};
+
 }  // namespace
 
 void change_update(Bytes& update, Change change, std::uint64_t seed) {
@@ -184,6 +202,7 @@ std::unique_ptr<client::ResultTamper> make_attack(const std::string& name) {
   }
   if (name == "false-digests") return std::make_unique<FalseDigests>();
   if (name == "wrong-payload") return std::make_unique<WrongPayload>();
+  if (name == "spoilt-replicas") return std::make_unique<SpoiltReplicas>();
   if (name == "other-unit") return std::make_unique<OtherUnit>();
   return nullptr;
 }

@@ -15,7 +15,7 @@ namespace quorate::test {
 // The names that make_attack knows, for messages.
 inline constexpr const char* kAttackNames =
     "random, agreed, scaled, sign-flip, non-finite, false-digests, "
-    "wrong-payload, other-unit";
+    "wrong-payload, other-unit, spoilt-replicas";
 
 //   random         floats drawn anew, of the size that the honest ones have
 //   agreed         the same, drawn alike by all who have this unit
@@ -25,6 +25,7 @@ inline constexpr const char* kAttackNames =
 //   false-digests  the right update, with made-up digests of the state
 //   wrong-payload  an honest header, another body
 //   other-unit     claim and body of the first unit under every later one
+//   spoilt-replicas  honest results; but mates of its site get other replicas
 // nullptr for another name.
 std::unique_ptr<client::ResultTamper> make_attack(const std::string& name);
 

@@ -7,9 +7,12 @@ the same bits, through kill -9 and links that break in the middle of a transfer;
 who is not allowed, and what is spoilt, is refused while the training goes on.
 """
 
+import pathlib
 import random
 import re
+import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.project import (RUN, Project, Server, TlsServer, Volunteer,
                              expect, expect_words, run, wait_for)
 from support.proxy import Proxy
