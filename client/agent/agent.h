@@ -63,8 +63,8 @@ struct AgentParts {
   std::vector<protocol::WorkerOptions> workers;
   bool once = false;
   const Clock& clock;
-  const Network* network = nullptr;  // for `status` only
-  ResultTamper* tamper = nullptr;    // test programs only
+  const Network* network = nullptr;    // for `status` only
+  ResultTamper* tamper = nullptr;      // test programs only
   std::optional<SiteParts> site = {};  // that this host is a member of
 };
 

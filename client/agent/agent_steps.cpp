@@ -159,7 +159,8 @@ void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
       [&cache = cache_, &project = parts_.project, assignment = task.assignment,
-       is_doubtful = task.was_doubted, mates = mates_of(parts_)](ProjectApi& api) {
+       is_doubtful = task.was_doubted,
+       mates = mates_of(parts_)](ProjectApi& api) {
         fetch_objects({api, cache, is_doubtful, mates}, assignment, project);
         return true;
       },

@@ -32,15 +32,15 @@
 
 namespace quorate {
 
-// Among hosts, a site's machines take the steps of their replicas themselves and
-// fetch the other one from each other; the server takes them as well, and its
-// bits are the same.
+// Among hosts, a site's machines take the steps of their replicas themselves
+// and fetch the other one from each other; the server takes them as well, and
+// its bits are the same.
 //
 // settings: "replicas", a whole number from 2 to 1024, default 8; "exchange":
-// "pull" (the default), "push" or "push-sum"; "among": "server" (the default) or
-// "hosts"; "partners": "any" of the others (the default) or "adaptive": one is
-// the likelier the farther it is (mean square over some parameters) and the more
-// units it had of late.
+// "pull" (the default), "push" or "push-sum"; "among": "server" (the default)
+// or "hosts"; "partners": "any" of the others (the default) or "adaptive": one
+// is the likelier the farther it is (mean square over some parameters) and the
+// more units it had of late.
 std::unique_ptr<UpdateRule> make_gossip(const std::string& settings);
 
 }  // namespace quorate
