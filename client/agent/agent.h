@@ -139,8 +139,6 @@ class Agent {
   // T&) if it worked, else a retry or the end of the task.
   template <class T, class Job, class Done>
   void run_step(Lane& lane, Task& task, Job job, Done done);
-  // For its replica's next step, when it is a member of a site.
-  void keep_update(const Task& task);
   std::set<Hash> needed_objects() const;
   void prune_cache(std::uint64_t limit_bytes);
   fs::path result_folder(ResultId result) const;

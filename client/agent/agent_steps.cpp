@@ -57,6 +57,13 @@ void fetch_objects(const Download& how, const Assignment& assignment,
   }
 }
 
+// Of a member of a site, for its replica's next step.
+void keep_update(const ObjectCache& cache, const SignedHeader& header,
+                 const fs::path& file) {
+  const Hash hash = decode_result_header(header.bytes).claim.update;
+  if (!hash.is_zero()) cache.add({ObjectKind::update, hash, 0}, file);
+}
+
 Mates* mates_of(const AgentParts& parts) {
   return parts.site ? &parts.site->mates : nullptr;
 }
@@ -299,12 +306,15 @@ void Agent::upload(Task& task) {
 }
 
 void Agent::report(Task& task) {
-  keep_update(task);  // now: the next unit may be here before the answer is
   run_step<ReportAnswer>(
       upload_lane_, task,
       [id = task.id(), session = task.upload_session,
-       file = result_folder(task.id()) / "header"](ProjectApi& api) {
-        SignedHeader header = protocol::parse_signed_header(read_file(file));
+       folder = result_folder(task.id()), &cache = cache_,
+       is_kept = parts_.site.has_value()](ProjectApi& api) {
+        SignedHeader header =
+            protocol::parse_signed_header(read_file(folder / "header"));
+        // Now: the next unit may be here before the answer is.
+        if (is_kept) keep_update(cache, header, folder / "update");
         return api.report(id, header, session);
       },
       [this](Task& done, const ReportAnswer& answer) {
@@ -334,15 +344,6 @@ void Agent::on_report(Task& task, const ReportAnswer& answer) {
   log_warning("result_dropped",
               {{"result", task.id()}, {"why", answer.reason}});
   enter(task, TaskState::closed);
-}
-
-void Agent::keep_update(const Task& task) {
-  const fs::path file = result_folder(task.id()) / "update";
-  if (!parts_.site || !fs::exists(file)) return;
-  const MappedFile update(file);
-  cache_.add(
-      {ObjectKind::update, sha256(update.bytes()), update.bytes().size()},
-      file);
 }
 
 void Agent::prune_cache(std::uint64_t limit_bytes) {

@@ -19,7 +19,8 @@ void Sites::note(HostId host, const Hash& site, std::string contact,
   members_[host] = {site, std::move(contact), now};
 }
 
-std::vector<std::string> Sites::mates_of(HostId host, Instant now) const {
+std::vector<std::string> Sites::mates_of(HostId host, Instant now,
+                                         std::size_t most) const {
   const auto self = members_.find(host);
   if (self == members_.end()) return {};
   std::vector<const Member*> mates;
@@ -33,7 +34,7 @@ std::vector<std::string> Sites::mates_of(HostId host, Instant now) const {
   std::sort(mates.begin(), mates.end(), [](const Member* a, const Member* b) {
     return a->heard > b->heard;
   });
-  if (mates.size() > kMostMates) mates.resize(kMostMates);
+  if (mates.size() > most) mates.resize(most);
   std::vector<std::string> contacts;
   contacts.reserve(mates.size());
   for (const Member* mate : mates) contacts.push_back(mate->contact);

@@ -17,16 +17,16 @@ namespace quorate {
 
 class Sites {
  public:
-  // What is passed on of one site.
-  static constexpr std::size_t kMostMates = 64;
   // Who was silent for so long is passed on no more.
   static constexpr Seconds kForgotten{300};
 
   // The host says that it is of this site; with an empty contact it cannot be
   // reached, as after it has left (site: zero).
   void note(HostId host, const Hash& site, std::string contact, Instant now);
-  // Contacts of the others of its site, the last heard from first.
-  std::vector<std::string> mates_of(HostId host, Instant now) const;
+  // Contacts of the others of its site, the last heard from first; so many at
+  // most.
+  std::vector<std::string> mates_of(HostId host, Instant now,
+                                    std::size_t most) const;
   // True if both are of one site: their words are one owner's.
   bool are_mates(HostId a, HostId b) const;
 

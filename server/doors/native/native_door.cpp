@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "protocol/limits.h"
 #include "protocol/native/messages.h"
 #include "server/doors/answer_from_writer.h"
 #include "server/doors/native/native_upload.h"
@@ -102,7 +103,7 @@ std::vector<std::string> join_site(
   } else {
     state.sites.note(host, Hash{}, {}, now);
   }
-  return state.sites.mates_of(host, now);
+  return state.sites.mates_of(host, now, protocol::kMaxMates);
 }
 
 Response report_response(const Acknowledgement& answer) {
