@@ -98,13 +98,16 @@ void finish(ReplayReport& report, Timeline& timeline) {
   report.model = timeline.take_model();
 }
 
-ReplayReport replay_without_hosts(const LedgerSources& sources,
-                                  const ReplayOptions& options,
-                                  const Survey& survey) {
+ReplayReport replay_without_some(const LedgerSources& sources,
+                                 const ReplayOptions& options,
+                                 const Survey& survey) {
+  std::set<ResultId> missing = options.without_results;
   TimelineOptions what;
   what.is_left_out = [&](const ResultAssimilated& entry) {
-    return options.without_hosts.count(entry.host) != 0 ||
-           survey.revoked.count(entry.result) != 0;
+    if (survey.revoked.count(entry.result) != 0) return true;
+    missing.erase(entry.result);
+    return options.without_results.count(entry.result) != 0 ||
+           options.without_hosts.count(entry.host) != 0;
   };
   what.is_lived = false;
   what.max_memory_bytes = options.max_memory_bytes;
@@ -112,6 +115,11 @@ ReplayReport replay_without_hosts(const LedgerSources& sources,
   Timeline timeline(sources, what, survey.last_uses);
   ReplayReport report;
   report.ledger = show(sources, timeline, survey.report.entries);
+  if (report.ledger.ok() && !missing.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("replay without result {}: it is not in the model",
+                            *missing.begin()));
+  }
   finish(report, timeline);
   return report;
 }
@@ -167,9 +175,9 @@ ReplayReport replay(const LedgerSources& sources,
   const Survey survey = survey_of(sources, kAll);
   if (!survey.report.ok()) return {survey.report, 0, {}, {}, {}};
   // A run that goes on has more records by now: their bases are not known.
-  return options.without_hosts.empty()
+  return options.without_hosts.empty() && options.without_results.empty()
              ? replay_as_lived(sources, options, survey)
-             : replay_without_hosts(sources, options, survey);
+             : replay_without_some(sources, options, survey);
 }
 
 ModelState rebuild_without(const LedgerSources& sources,

@@ -24,12 +24,14 @@ namespace quorate {
 LedgerReport verify_ledger(const LedgerSources& sources);
 
 struct ReplayOptions {
-  // Leaves the updates of these hosts out, and those that were revoked. From
-  // the first one on the model is another than the run's, and hashes are no
-  // longer compared.
+  // Leaves the updates of these hosts and these results out, and those that
+  // were revoked. From the first one on the model is another than the run's,
+  // and hashes are no longer compared. A result that is not in the model is
+  // usage.
   std::set<PublicKey> without_hosts = {};
+  std::set<ResultId> without_results = {};
   // Shown every result that is part of the model or was, in order, each once;
-  // not of a replay without hosts. is_revoked: by any entry of the ledger.
+  // not of a replay without some. is_revoked: by any entry of the ledger.
   // Throws corrupt for what does not fit.
   std::function<void(const ResultAtHand& result, bool is_revoked)> see = {};
   // For the model, its average and the past versions that entries to come use
@@ -41,7 +43,7 @@ struct ReplayOptions {
 
 struct ReplayReport {
   LedgerReport ledger;
-  std::uint64_t left_out = 0;  // revoked results and those of without_hosts
+  std::uint64_t left_out = 0;  // revoked results and those without which it was
   // The model after the last entry that fits; empty if none did.
   std::optional<ModelState> model;
   // SHA-256 of write_parameters() of the model and of its average.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace quorate {
 
 std::optional<std::uint32_t> differing_digest(const Claim& claim,
@@ -30,6 +32,14 @@ Stretch stretch_of(std::uint32_t digest, const TrainingTask& task) {
   stretch.last_step =
       static_cast<std::uint32_t>(std::min(before + task.digest_every, steps));
   return stretch;
+}
+
+std::string text_of(const Stretch& stretch) {
+  if (stretch.first_step == stretch.last_step) {
+    return fmt::format("in step {}", stretch.first_step);
+  }
+  return fmt::format("from a step between {} and {} on", stretch.first_step,
+                     stretch.last_step);
 }
 
 }  // namespace quorate

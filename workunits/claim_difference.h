@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "workunits/result_header.h"
 #include "workunits/task.h"
@@ -26,6 +27,8 @@ struct Stretch {
   std::uint32_t first_step = 0;
   std::uint32_t last_step = 0;
 };
+// "in step 2", "from a step between 1 and 5 on".
+std::string text_of(const Stretch& stretch);
 // Those that a difference at this digest may lie in.
 Stretch stretch_of(std::uint32_t digest, const TrainingTask& task);
 

@@ -2,6 +2,7 @@
 // the results what their units give?
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -108,7 +109,12 @@ struct ReplayCommand {
   std::string device = "cpu";
   std::uint32_t threads = 1;
   std::string without_host;
+  std::vector<ResultId> without_results;
   std::string out;
+
+  bool leaves_out() const {
+    return !without_host.empty() || !without_results.empty();
+  }
   bool force = false;
 };
 
@@ -121,16 +127,32 @@ void replay_updates(const GlobalOptions& global, const ReplayCommand& command) {
          ", final parameters " + report.parameters.hex());
 }
 
+// What a replay leaves out, for a file's metadata, and for people.
+struct LeftOut {
+  std::string key;
+  std::string value;
+  std::string text;
+};
+
+LeftOut left_out_of(const ReplayCommand& command, const json& host) {
+  if (command.without_results.empty()) {
+    return {"quorate.without_host", host["key"].get<std::string>(),
+            "host " + host["id"].dump()};
+  }
+  const std::string ids =
+      fmt::format("{}", fmt::join(command.without_results, ", "));
+  return {"quorate.without_results", ids, "result " + ids};
+}
+
 void write_model(const ReplayReport& report, const ModelSpec& model,
-                 const ReplayCommand& command, const json& host) {
+                 const ReplayCommand& command, const LeftOut& what) {
   write_file_durably(
-      command.out,
-      write_for_pytorch(
-          model, report.model->published(),
-          {{"format", "pt"},
-           {"quorate.run", command.run},
-           {"quorate.version", std::to_string(report.model->version())},
-           {"quorate.without_host", host["key"].get<std::string>()}}));
+      command.out, write_for_pytorch(model, report.model->published(),
+                                     {{"format", "pt"},
+                                      {"quorate.run", command.run},
+                                      {"quorate.version",
+                                       std::to_string(report.model->version())},
+                                      {what.key, what.value}}));
 }
 
 void replay_without(const GlobalOptions& global, const ReplayCommand& command) {
@@ -138,23 +160,29 @@ void replay_without(const GlobalOptions& global, const ReplayCommand& command) {
     expect_new_file("replay", command.out, command.force);
   }
   Reading reading(global, command.run);
-  const json host = find_host(reading.client(), command.without_host);
   ReplayOptions options;
-  options.without_hosts = {key_of(host)};
+  options.without_results = {command.without_results.begin(),
+                             command.without_results.end()};
+  json row{{"recomputed", 0}, {"without_results", command.without_results}};
+  json host;
+  if (!command.without_host.empty()) {
+    host = find_host(reading.client(), command.without_host);
+    options.without_hosts = {key_of(host)};
+    row["without_host"] = host;
+  }
+  const LeftOut what = left_out_of(command, host);
   const ReplayReport report = replay(reading.sources(), options);
-  json row{{"recomputed", 0}, {"without_host", host}};
   put_model(row, report);
   if (report.ledger.ok() && !command.out.empty()) {
     const auto record = reading.sources().records(0);
     const auto run = std::get<RunCreated>(parse_entry(record->line).body);
-    write_model(report, run.model, command, host);
+    write_model(report, run.model, command, what);
     row["file"] = command.out;
   }
-  finish(
-      row, report.ledger, global.json, command.run,
-      fmt::format(", {} left out: without host {} the parameters are {}{}",
-                  report.left_out, host["id"].dump(), report.parameters.hex(),
-                  command.out.empty() ? "" : ", see " + command.out));
+  finish(row, report.ledger, global.json, command.run,
+         fmt::format(", {} left out: without {} the parameters are {}{}",
+                     report.left_out, what.text, report.parameters.hex(),
+                     command.out.empty() ? "" : ", see " + command.out));
 }
 
 void run_audit(const GlobalOptions& global, const AuditOptions& options) {
@@ -225,25 +253,37 @@ void add_replay(CLI::App& app, GlobalOptions& global) {
       "Leave out what this host contributed; give its id, name or key");
   without->excludes(recompute);
   command
-      ->add_option(
-          "--out", options->out,
-          "Write the model without that host to this file, as `export` does")
-      ->needs(without);
+      ->add_option("--without-result", options->without_results,
+                   "Leave out this result; may be given several times, or "
+                   "several ids with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->excludes(recompute)
+      ->excludes(without);
+  command->add_option("--out", options->out,
+                      "Write the model without them to this file, for PyTorch");
   command->add_flag("--force", options->force, "Overwrite an existing file");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       "Example:\n  quorate -C my-project replay first\n"
       "  quorate -C my-project replay first --recompute --device cpu:avx2\n"
       "  quorate -C my-project replay first --without-host 5 --out "
-      "model.safetensors\n");
+      "model.safetensors\n"
+      "  quorate -C my-project replay first --without-result 12,15\n");
   command->callback([options, &global] {
+    if (!options->out.empty() && !options->leaves_out()) {
+      throw Error(ErrorKind::usage,
+                  "replay: --out writes the model without some results: give "
+                  "--without-host or --without-result, or use `quorate "
+                  "export`");
+    }
     if (options->recompute) {
       AuditOptions audit;
       audit.run = options->run;
       audit.device = options->device;
       audit.threads = options->threads;
       run_audit(global, audit);
-    } else if (!options->without_host.empty()) {
+    } else if (options->leaves_out()) {
       replay_without(global, *options);
     } else {
       replay_updates(global, *options);

@@ -103,7 +103,9 @@ void add_result_orders(CLI::App& result, GlobalOptions& global) {
                   "12 --why \"the host's memory is broken\""});
   add_hand_order(
       result, global,
-      {"result", "revoke", "Take a result that is in the model out of it again",
+      {"result", "revoke",
+       "Take a result that is in the model of a run that goes on out of it "
+       "again",
        "12 --why \"audited: it was false\" --yes", true});
 }
 

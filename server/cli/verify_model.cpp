@@ -34,7 +34,8 @@ const std::string& entry_of(const Safetensors& file, const std::string& what,
   if (found != file.metadata().end()) return found->second;
   throw Error(ErrorKind::corrupt,
               fmt::format("{}: it has no entry {}: `quorate export` did not "
-                          "write it, or an older version did",
+                          "write it, but a replay without some results, or "
+                          "an older version",
                           what, name));
 }
 

@@ -9,6 +9,7 @@
 #include "server/house/house_workers.h"
 #include "server/rechecking/ledger_reader.h"
 #include "validator/replay.h"
+#include "workunits/claim_difference.h"
 #include "workunits/objects/safetensors.h"
 
 namespace quorate {
@@ -172,10 +173,8 @@ void Reviser::store_verdict(WorkunitId id,
     consequences_.found_sound(unit);
     return;
   }
-  consequences_.found_false(
-      unit,
-      fmt::format("rechecked: it is wrong from a step between {} and {} on",
-                  stretch->first_step, stretch->last_step));
+  consequences_.found_false(unit,
+                            "rechecked: it is wrong " + text_of(*stretch));
 }
 
 Reviser::Revision Reviser::revision_of(const TrainingRun& training) {

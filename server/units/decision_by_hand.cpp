@@ -173,8 +173,8 @@ std::string against_revoking(const Result& result, const Workunit& unit,
   if (facts.is_run_active) return "";
   return fmt::format(
       "result {}: run {} has ended, and its ledger with it; what its model "
-      "would be without a host: `quorate replay {} --without-host {}`",
-      result.id, facts.run, facts.run, result.host);
+      "would be without it: `quorate replay {} --without-result {}`",
+      result.id, facts.run, facts.run, result.id);
 }
 
 std::string against_cancelling(const Workunit& unit) {

@@ -134,7 +134,8 @@ def test_false_results(stage):
     expect(not told["ok"] and told["recomputed"] == len(entries) and
            "is false" in told["first_difference"], f"audit: {told}")
     stage.fails([f"{len(false)} of {len(entries)}",
-                 f"quorate replay {RUN} --without-host {host}"], "quorate",
+                 f"quorate replay {RUN} --without-result {false[0]}"],
+                "quorate",
                 "-C", project.folder, "audit", RUN, "--sample", 1)
     server.stop()
 
@@ -157,6 +158,12 @@ def test_false_results(stage):
     expect(without["left_out"] == len(false) and out.stat().st_size > 1000 and
            without["final_snapshot"] != told["final_snapshot"] and
            without["version"] == told["version"], f"without: {without}")
+    alone = project.ask("replay", RUN, *(part for one in false for part in
+                                         ("--without-result", one)))
+    expect(alone["final_snapshot"] == without["final_snapshot"] and
+           alone["left_out"] == len(false), f"without results: {alone}")
+    stage.fails(["result 999999: it is not in the model"], "quorate", "-C",
+                project.folder, "replay", RUN, "--without-result", 999999)
     stage.fails(["this file exists"], "quorate", "-C", project.folder,
                 "replay", RUN, "--without-host", host, "--out", out)
     return f"{len(false)} of {len(entries)} results false, each found"

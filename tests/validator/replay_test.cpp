@@ -33,6 +33,16 @@ SyntheticRun mixed_run() {
   return run;
 }
 
+ResultId result_of(const std::vector<LedgerRecord>& records,
+                   const PublicKey& host) {
+  for (const LedgerRecord& record : records) {
+    const LedgerEntry entry = parse_entry(record.line);
+    const auto* result = std::get_if<ResultAssimilated>(&entry.body);
+    if (result != nullptr && result->host == host) return result->result;
+  }
+  return 0;
+}
+
 TEST_CASE("a replay rebuilds the model bit for bit") {
   const SyntheticRun run = mixed_run();
   const auto records = run.records();
@@ -263,6 +273,16 @@ TEST_CASE("a host's results can be left out") {
   CHECK(report.parameters == without.parameters_hash());
   CHECK(report.published == without.published_hash());
 
+  SUBCASE("or its one result") {
+    const ResultId its = result_of(records, SyntheticRun::host_key(1));
+    const ReplayReport other =
+        replay(run.sources(records), {.without_results = {its}});
+    CHECK(other.left_out == 1);
+    CHECK(other.parameters == without.parameters_hash());
+    CHECK_THROWS_WITH_AS(
+        replay(run.sources(records), {.without_results = {its, 999}}),
+        "replay without result 999: it is not in the model", Error);
+  }
   SUBCASE("of rounds and stale bases too") {
     const SyntheticRun mixed = mixed_run();
     const auto mixed_records = mixed.records();

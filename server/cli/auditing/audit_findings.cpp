@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "workunits/claim_difference.h"
 
 namespace quorate {
 namespace {
@@ -43,32 +44,38 @@ json rows_of(AdminClient& client, const std::vector<FalseResult>& found) {
 
 std::string line_of(const json& row) {
   return fmt::format(
-      "ledger entry {}: result {} (unit {}) of host {} ({}) is false: its "
-      "claim is wrong from a step between {} and {} on",
+      "ledger entry {}: result {} (unit {} of the run) of host {} ({}) is "
+      "false: its claim is wrong {}",
       row["entry"].dump(), row["result"].dump(), row["unit"].dump(),
       row["host"]["id"].dump(), row["host"]["name"].get<std::string>(),
-      row["first_step"].dump(), row["last_step"].dump());
+      text_of(Stretch{row["first_step"].get<std::uint32_t>(),
+                      row["last_step"].get<std::uint32_t>()}));
 }
 
-// For each host once. The ledger of a run that is over has ended: what is in
-// its model stays.
 std::string advice_for(AdminClient& client, const std::string& run,
                        const json& rows) {
   const json state = client.call("train-show", {{"run", run}})["state"];
-  const bool is_over = state == "finished" || state == "stopped";
+  if (state == "finished" || state == "stopped") {
+    std::string ids;
+    for (const json& row : rows) {
+      ids += (ids.empty() ? "" : ",") + row["result"].dump();
+    }
+    return fmt::format(
+        "`quorate replay {} --without-result {} --out FILE` makes a model "
+        "without them (the run is over, and its own stays as it is); "
+        "--without-host leaves out all that a host contributed",
+        run, ids);
+  }
   std::set<std::string> hosts;
   for (const json& row : rows) hosts.insert(row["host"]["id"].dump());
   std::string advice;
   for (const std::string& host : hosts) {
-    advice += advice.empty() ? "" : " and ";
-    advice += is_over ? fmt::format(
-                            "`quorate replay {} --without-host {} "
-                            "--out FILE`",
-                            run, host)
-                      : fmt::format("`quorate host purge {}`", host);
+    advice += fmt::format("{}`quorate host purge {}`",
+                          advice.empty() ? "" : " and ", host);
   }
-  return advice + (is_over ? " makes a model without it (the run is over)"
-                           : " takes the false results out of the model");
+  return advice +
+         " takes all that the host contributed out of the model, `quorate "
+         "result revoke ID` one result";
 }
 
 }  // namespace quorate

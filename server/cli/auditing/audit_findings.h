@@ -20,8 +20,8 @@ nlohmann::json rows_of(AdminClient& client,
 // Such a row as a sentence.
 std::string line_of(const nlohmann::json& row);
 
-// What to do about these rows, for each host once. The ledger of a run that is
-// over has ended: what is in its model stays.
+// What to do about these rows. The ledger of a run that is over has ended: what
+// is in its model stays.
 std::string advice_for(AdminClient& client, const std::string& run,
                        const nlohmann::json& rows);
 

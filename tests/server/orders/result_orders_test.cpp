@@ -206,7 +206,7 @@ TEST_CASE("only what is in the model of a run that goes on is revoked") {
     project.daemons().assimilator.end(project.run(), RunState::stopped);
   });
   CHECK(is_about(objection(project, revoke_result, {{"result", first.result}}),
-                 "--without-host"));
+                 "--without-result"));
 }
 
 TEST_CASE("a house worker's word accepts a result, or finds it false") {
