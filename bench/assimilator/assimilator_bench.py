@@ -40,8 +40,9 @@ MEMORY = [("vc-asgd", "fp32", 2, False), ("vc-asgd", "int8", 2, False),
           ("diloco", "fp32", 8, True), ("fedbuff", "fp32", 2, True)]
 MOST_MEMORY = 3.0
 MEMORY_PARAMETERS = 25_000_000
-# Of the study's networks, and of the paper's of VC-ASGD.
-TIMED = {"lenet": 62_006, "mlp": 25_450, "paper": 4_970_000}
+# Of the study's networks, of the paper's of VC-ASGD, and of a larger one.
+TIMED = {"lenet": 62_006, "mlp": 25_450, "paper": 4_970_000,
+         "large": 25_000_000}
 PARTS = ("prepare", "read", "step", "write")
 CONSTANTS = pathlib.Path(__file__).parents[1] / "scenarios/constants.json"
 

@@ -31,7 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402
 
 DEVICES = ("cpu", "opencl:0")
-KNOWN_AFTER = 2  # results of each device
+KNOWN_AFTER = 5  # results of each device: its speed is steady then
 CPU_PERCENT = 50  # else it is 8 to 10 times as fast as PoCL
 ROUNDS = ["--rule", "local-sgd", "--round-units", 2, "--round-share", 1]
 GOSSIP = ["--rule", "gossip", "--set", "replicas=8"]
@@ -64,8 +64,8 @@ def measured(stage, arguments, seconds):
     and samples a second of both."""
     project = Project(stage, house_workers=0, lease=120, heartbeat=10,
                       evaluate_every_versions=1000000)
-    project.add_glyphs(102400)
-    project.create_run("--dataset", "glyphs", "--model", "mlp:512,512",
+    project.add_glyphs(409600)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:1024,1024",
                        "--batch", 128, "--lr", 0.05, "--momentum", 0,
                        "--quorum", 1, "--epochs", 10000, *arguments)
     server = Server(project, "--house-workers", 0).start()

@@ -1,10 +1,10 @@
 """VC-ASGD as its paper has it: P assimilators (its parameter servers), C clients,
 T subtasks at a time on each; and its two ways to share the model.
 
-An epoch has 50 subtasks, there are 40 epochs. A subtask takes 144 seconds; a
-client has the power of four at a time, so that more of them slow each other
-down. What an assimilator takes for an update is a figure of the paper, or was
-measured on ours (bench/assimilator, --constants).
+An epoch has 50 subtasks, there are 40 epochs (20 of a ResNet-20). A subtask
+takes 144 seconds; a client has the power of four at a time, so that more of them
+slow each other down. What an assimilator takes for an update is a figure of the
+paper, or was measured on ours (bench/assimilator, --constants).
 """
 
 import json
@@ -15,10 +15,12 @@ from rules import read_constants
 from simulations import Cell, final
 from tables import head, row, text
 
-SHARDS, EPOCHS = 50, 40
+SHARDS = 50
 SUBTASK = 144         # seconds
 AT_FULL_SPEED = 4     # subtasks of a client
-LOCAL_STEPS = 4       # of 50 images: 200 are a fiftieth of the study's data
+# Steps of a subtask: of 50 images, a fiftieth of the study's data.
+LOCAL_STEPS, EPOCHS = 4, 40
+LENGTHS = {"resnet20": (2, 20)}  # of half as many images
 # Seconds per update, averages of the paper's system: Redis, and MySQL.
 PAPER = {"eventual": 0.87, "strong": 1.29}
 RULE = {"rule": "vc-asgd", "lr": 0.05, "momentum": 0.9,
@@ -32,9 +34,11 @@ def name_of(p, c, t):
 
 def cell_of(study, shape, consistency, times, seed, seconds=SUBTASK):
     p, c, t = shape
-    run = {**RULE, "assimilators": p, "consistency": consistency}
+    steps, epochs = LENGTHS.get(study.network, (LOCAL_STEPS, EPOCHS))
+    run = {**RULE, "local_steps": steps, "assimilators": p,
+           "consistency": consistency}
     return Cell(name_of(*shape), run, c * t, seed=seed, network=study.network,
-                results=40 if study.quick else SHARDS * EPOCHS, workers=t,
+                results=40 if study.quick else SHARDS * epochs, workers=t,
                 unit_seconds=seconds * max(1, t / AT_FULL_SPEED),
                 assimilator=times)
 
@@ -91,6 +95,25 @@ def pxcytz_table(study):
             *accuracy(some))
 
 
+def servers_table(study):
+    """What more assimilators bring where updates cost time: with the times that
+    ours needs for 25 million parameters, and subtasks of few seconds."""
+    asked = [((p, c, t), consistency)
+             for c, t in ([(2, 2)] if study.quick else [(5, 2), (5, 8)])
+             for consistency in PAPER for p in (1, 3, 5)
+             if study.wants(name_of(p, c, t))]
+    cells = [cell_of(study, shape, consistency, measured("large"), seed,
+                     SUBTASK / 64)
+             for shape, consistency in asked for seed in range(study.seeds)]
+    head("", "consistency", "updates a second", "seconds per update",
+         "overwritten", "minutes", "final", "sd of seeds")
+    for (shape, consistency), some in zip(asked, outcomes(study, cells)):
+        row(name_of(*shape), consistency,
+            text(mean(some, "version") / mean(some, "seconds"), 2),
+            text(mean(some, "seconds_per_update"), 2), lost(some),
+            text(mean(some, "seconds") / 60, 1), *accuracy(some))
+
+
 def measured(name):
     times = read_constants()["assimilator"][name]
     return tuple(times[part] for part in ("prepare", "read", "step", "write"))
@@ -109,7 +132,8 @@ def consistency_table(study):
                    SUBTASK / 16)]
         asked += [(f"ours, {title}", consistency, measured(name), SUBTASK)
                   for name, title in (("lenet", "62,006 parameters"),
-                                      ("paper", "4.97 M parameters"))]
+                                      ("paper", "4.97 M parameters"),
+                                      ("large", "25 M parameters"))]
     asked = sorted((one for one in asked if study.wants(one[1])),
                    key=lambda one: (one[0], -one[3]))
     cells = [cell_of(study, shape, consistency, times, seed, seconds)
@@ -127,4 +151,5 @@ def consistency_table(study):
             text(mean(some, "seconds") / 3600, 2), *accuracy(some))
 
 
-TABLES = {"pxcytz": pxcytz_table, "consistency": consistency_table}
+TABLES = {"pxcytz": pxcytz_table, "consistency": consistency_table,
+          "servers": servers_table}

@@ -40,6 +40,11 @@ NETWORKS = {
             "run": {
                 "dataset": "fashion", "model": "mlp:32", "batch": 50,
                 "local_steps": 25}},
+    # Of the paper of VC-ASGD, so far as the data at hand go.
+    "resnet20": {"metric": "accuracy",
+                 "evaluations": {"tuning": 8, "test": 10},
+                 "run": {"dataset": "cifar", "model": "resnet-20", "batch": 50,
+                         "local_steps": 5}},
     "gpt": {"metric": "loss", "evaluations": {"tuning": 8, "test": 12},
             "run": {
                 "dataset": "shakespeare", "batch": 8, "local_steps": 25,
@@ -135,7 +140,22 @@ def shakespeare_files(folder, part):
     return [file, "--hold-out", 11]
 
 
-FILES = {"fashion": fashion_files, "shakespeare": shakespeare_files}
+def cifar_files(folder, part):
+    """5,000 images; held out: the last 1,000 of them, or the test part."""
+    held_out = gzip.decompress(
+        (DATA / "cifar10-subset/test_batch.bin.gz").read_bytes())
+    training = gzip.decompress(
+        (DATA / "cifar10-subset/data_batch_1.bin.gz").read_bytes())
+    if part != "test":
+        held_out = training[-len(held_out):]
+        training = training[:-len(held_out)]
+    (folder / "data_batch_1.bin").write_bytes(training)
+    (folder / "test_batch.bin").write_bytes(held_out)
+    return [folder]
+
+
+FILES = {"fashion": fashion_files, "shakespeare": shakespeare_files,
+         "cifar": cifar_files}
 
 
 def make_project(folder, dataset, part):

@@ -15,7 +15,7 @@ import sys
 
 import pxcytz
 import tables
-from simulations import Simulations
+from simulations import NETWORKS, Simulations
 
 TABLES = {**tables.TABLES, **pxcytz.TABLES}
 
@@ -40,7 +40,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--out", default="build/study")
-    parser.add_argument("--network", choices=("lenet", "mlp", "mlp32", "gpt"),
+    parser.add_argument("--network", choices=NETWORKS,
                         default="lenet")
     parser.add_argument("--slots", type=int, nargs="+",
                         help="no others; of the crossover: nodes")

@@ -211,9 +211,10 @@ void run_audit(const GlobalOptions& global, const AuditOptions& options) {
   expect_ok(report.replay.ledger, options.run);
   if (found.empty()) return;
   throw Error(ErrorKind::corrupt,
-              fmt::format("audit of run {}: {} of {} recomputed results are "
+              fmt::format("{} of run {}: {} of {} recomputed results are "
                           "false: {}",
-                          options.run, found.size(), report.state.recomputed,
+                          options.command, options.run, found.size(),
+                          report.state.recomputed,
                           advice_for(client, options.run, found)));
 }
 
@@ -280,6 +281,7 @@ void add_replay(CLI::App& app, GlobalOptions& global) {
     if (options->recompute) {
       AuditOptions audit;
       audit.run = options->run;
+      audit.command = "replay --recompute";
       audit.device = options->device;
       audit.threads = options->threads;
       run_audit(global, audit);

@@ -59,7 +59,11 @@ json list_ledger(Project& project, const json& arguments) {
 
 json find_host(Project& project, const json& arguments) {
   const Host& host = host_named(project.state(), arguments.value("host", ""));
-  return {{"id", host.id}, {"name", host.name}, {"key", host.key.hex()}};
+  const User* user = project.state().hosts.user(host.user_id);
+  return {{"id", host.id},
+          {"name", host.name},
+          {"user", user == nullptr ? "unknown" : user->name},
+          {"key", host.key.hex()}};
 }
 
 }  // namespace quorate

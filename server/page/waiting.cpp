@@ -52,6 +52,24 @@ bool waits_for_house(const LiveUnit& live) {
   return has_report;
 }
 
+// Runs with a share go before one without, and nobody computes for it now.
+bool gives_way(const ProjectState& state, const TrainingRun& training,
+               const std::set<WorkunitId>& open) {
+  if (training.run.share != 0) return false;
+  const bool is_computed =
+      std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
+        const auto& results = state.feeder.units().at(id).results;
+        return std::any_of(results.begin(), results.end(), [](const Result& r) {
+          return r.server_state == ServerState::in_progress;
+        });
+      });
+  return !is_computed &&
+         std::any_of(state.runs.begin(), state.runs.end(), [](const auto& one) {
+           const Run& other = one.second.run;
+           return other.state == RunState::running && other.share != 0;
+         });
+}
+
 std::size_t waiting_for_house(const ProjectState& state,
                               const std::set<WorkunitId>& open) {
   if (open.size() < most_open_units(state.active_hosts().size())) return 0;
@@ -75,6 +93,7 @@ WaitingRun waiting_run(const ProjectState& state, const TrainingRun& training) {
   if (!run.is_served) return run;
   const std::set<WorkunitId>& open =
       state.feeder.units_in(training.run.key, WorkunitState::open);
+  run.gives_way = gives_way(state, training, open);
   if (run.has_house_worker) {
     run.for_house = waiting_for_house(state, open);
     return run;
@@ -93,6 +112,10 @@ WaitingRun waiting_run(const ProjectState& state, const TrainingRun& training) {
 
 std::string why_it_waits(const WaitingRun& run) {
   if (!run.is_served) return "waits: no server runs; start `quorate serve`";
+  if (run.gives_way) {
+    return "waits: its share is 0, and runs with a share take all hosts; give "
+           "it one with `quorate train change RUN --share 1`";
+  }
   if (run.for_house > 0) {
     return fmt::format(
         "waits: {} for a house worker: use more or faster ones (house_workers, "

@@ -11,6 +11,7 @@ namespace quorate {
 struct WaitingRun {
   bool is_served = true;  // by a server that runs
   bool has_house_worker = true;
+  bool gives_way = false;  // its share is 0, and other runs take every host
   std::uint32_t quorum = 0;
   std::size_t users = 0;  // who have an active host
   std::size_t stuck = 0;  // unsent results that none of them may compute

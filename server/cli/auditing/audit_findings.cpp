@@ -19,7 +19,10 @@ json find_host(AdminClient& client, const PublicKey& key) {
     return find_host(client, key.hex());
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
-    return {{"id", nullptr}, {"name", "unknown"}, {"key", key.hex()}};
+    return {{"id", nullptr},
+            {"name", "unknown"},
+            {"user", "unknown"},
+            {"key", key.hex()}};
   }
 }
 
@@ -44,10 +47,12 @@ json rows_of(AdminClient& client, const std::vector<FalseResult>& found) {
 
 std::string line_of(const json& row) {
   return fmt::format(
-      "ledger entry {}: result {} (unit {} of the run) of host {} ({}) is "
-      "false: its claim is wrong {}",
+      "ledger entry {}: result {} (unit {} of the run) of host {} ({}, user "
+      "{}) "
+      "is false: its claim is wrong {}",
       row["entry"].dump(), row["result"].dump(), row["unit"].dump(),
       row["host"]["id"].dump(), row["host"]["name"].get<std::string>(),
+      row["host"]["user"].get<std::string>(),
       text_of(Stretch{row["first_step"].get<std::uint32_t>(),
                       row["last_step"].get<std::uint32_t>()}));
 }

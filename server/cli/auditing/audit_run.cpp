@@ -132,11 +132,11 @@ void Audit::load() {
   if (state_.entries == 0) return;
   const auto last = pages_.record(state_.entries - 1);
   if (last && last->hash == state_.last) return;
-  throw Error(
-      ErrorKind::corrupt,
-      fmt::format("audit of run {}: ledger entry {} is not the one "
-                  "that was audited before, {}: {}",
-                  options_.run, state_.entries - 1, state_.last.hex(), again));
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{} of run {}: ledger entry {} is not the one "
+                          "that was audited before, {}: {}",
+                          options_.command, options_.run, state_.entries - 1,
+                          state_.last.hex(), again));
 }
 
 void Audit::save() {
@@ -233,9 +233,10 @@ void Audit::tick() {
   save();
   throw Error(
       ErrorKind::unavailable,
-      fmt::format("audit of run {}: interrupted at entry {} of {}, {} "
+      fmt::format("{} of run {}: interrupted at entry {} of {}, {} "
                   "results recomputed: the same command continues from there",
-                  options_.run, state_.entries, entries_, state_.recomputed));
+                  options_.command, options_.run, state_.entries, entries_,
+                  state_.recomputed));
 }
 
 void Audit::show_progress() {

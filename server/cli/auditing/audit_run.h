@@ -21,6 +21,7 @@ namespace quorate {
 
 struct AuditOptions {
   std::string run;
+  std::string command = "audit";           // that messages name
   double share = 1;                        // of the results, drawn at random
   std::optional<PublicKey> host = {};      // only its results
   std::optional<std::uint64_t> seed = {};  // of the draw; none: a secret one

@@ -4,6 +4,11 @@
 #include <unistd.h>
 
 namespace quorate {
+namespace {
+
+constexpr Seconds kEachLine{10};
+
+}  // namespace
 
 ProgressLine::ProgressLine() : is_terminal_(::isatty(STDERR_FILENO) != 0) {}
 
@@ -17,8 +22,14 @@ void ProgressLine::show(const std::string& what, std::uint64_t done,
 }
 
 void ProgressLine::write(const std::string& text) {
-  if (!is_terminal_ || text == shown_) return;
-  fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
+  if (text == shown_) return;
+  if (is_terminal_) {
+    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
+  } else {
+    if (text.empty() || clock_.now() - written_at_ < kEachLine) return;
+    fmt::print(stderr, "{}\n", text);
+    written_at_ = clock_.now();
+  }
   shown_ = text;
 }
 

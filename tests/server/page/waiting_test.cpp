@@ -53,6 +53,8 @@ TEST_CASE("what a run waits for") {
   run.for_house = 2;
   CHECK(why_it_waits(run).find("2 units wait for a house worker") !=
         std::string::npos);
+  run.gives_way = true;
+  CHECK(why_it_waits(run).find("its share is 0") != std::string::npos);
   run.is_served = false;
   CHECK(why_it_waits(run) == "waits: no server runs; start `quorate serve`");
 }

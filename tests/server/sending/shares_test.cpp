@@ -74,6 +74,13 @@ TEST_CASE("a run of share 0 has a host only when no other has work") {
   const RunKey second = second_run(project, 0).run.key;
   const Volunteer ann = project.join();
   CHECK(work(project, ann, 3)[first] == 3);
+  project.state().is_served = true;
+  const auto gives_way = [&] {
+    const json row = status::run(project.state(), project.state().run(second));
+    return row["waits"].get<std::string>().find("share is 0") !=
+           std::string::npos;
+  };
+  CHECK(gives_way());
   const auto move = [&](RunState from, RunState to) {
     project.job([&] {
       move_run(project.state(), project.daemons(), project.run(), from, to);
@@ -81,6 +88,7 @@ TEST_CASE("a run of share 0 has a host only when no other has work") {
   };
   move(RunState::running, RunState::paused);
   CHECK(work(project, ann, 2)[second] == 2);
+  CHECK_FALSE(gives_way());
   // A replica of the spare run waits, too.
   const Assignment given_up = project.take(ann);
   REQUIRE(run_of(project, given_up) == second);
