@@ -34,8 +34,9 @@ const std::string& entry_of(const Safetensors& file, const std::string& what,
   if (found != file.metadata().end()) return found->second;
   throw Error(ErrorKind::corrupt,
               fmt::format("{}: it has no entry {}: `quorate export` did not "
-                          "write it, but a replay without some results, or "
-                          "an older version",
+                          "write it, but an older version, or a replay without "
+                          "some results: to check that, repeat the replay "
+                          "into another file and compare them",
                           what, name));
 }
 

@@ -96,9 +96,12 @@ std::string known(const std::vector<std::string>& names) {
 
 Host& host_named(ProjectState& state, const std::string& wanted) {
   // The table's rows, which it gives to read only.
-  const Host& found = named(
-      state.hosts.hosts(), "host", wanted,
-      [](const Host& row) { return fmt::format("{} {}", row.id, row.name); });
+  const Host& found =
+      named(state.hosts.hosts(), "host", wanted, [&](const Host& row) {
+        const User* user = state.hosts.user(row.user_id);
+        return fmt::format("{} {}{}", row.id, row.name,
+                           user == nullptr ? "" : " of " + user->name);
+      });
   return *state.hosts.host(found.id);
 }
 

@@ -134,8 +134,8 @@ std::string is_out(ProjectState& state, WorkunitId id) {
 json accept_unverified(ProjectState& state, Daemons& daemons,
                        const OrderedUnit& about, const Result& result,
                        const std::string& why) {
-  expect_nothing_against(
-      against_accepting_unverified(result, about.unit, about.results));
+  expect_nothing_against(against_accepting_unverified(
+      result, about.unit, about.results, about.facts));
   daemons.transitioner.accept_unverified(result.id);
   state.record("accepted_unverified", about.run, result.host,
                fmt::format("result {} of unit {}, by the operator: {}",
@@ -229,7 +229,7 @@ json cancel_workunit(ProjectState& state, Daemons& daemons,
                      const json& arguments) {
   const std::string why = why_of(arguments);
   const OrderedUnit about = ordered_unit(state, arguments);
-  expect_nothing_against(against_cancelling(about.unit));
+  expect_nothing_against(against_cancelling(about.unit, about.facts));
   daemons.transitioner.close(about.unit.id, Closing::by_operator);
   state.record(
       "unit_cancelled", about.run, 0,

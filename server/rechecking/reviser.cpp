@@ -181,24 +181,18 @@ Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
   Revision order;
   order.run = training.run.key;
   order.entries = training.next_seq;
-  // One host and reason at a time: an entry of the ledger has one of each.
-  HostId host = 0;
+  std::vector<Doomed> waiting;
   for (WorkunitId id : training.to_revoke) {
     Workunit unit = state_.store.workunit(id).value();
     Result merged = state_.store.result(unit.canonical_result).value();
-    const std::string reason = reason_of_revoking(merged);
-    if (host == 0) {
-      host = merged.host;
-      order.reason = reason;
-    }
-    if (merged.host != host || reason != order.reason ||
-        order.results.size() == kMaxRevoked) {
-      continue;
-    }
-    order.results.insert(merged.id);
-    order.units.insert(id);
+    waiting.push_back({id, merged.id, merged.host, reason_of_revoking(merged)});
   }
-  order.host = state_.hosts.host(host)->key;
+  for (const Doomed& one : revoked_together(waiting, kMaxRevoked)) {
+    order.results.insert(one.result);
+    order.units.insert(one.unit);
+  }
+  order.reason = waiting.front().reason;
+  order.host = state_.hosts.host(waiting.front().host)->key;
   return order;
 }
 

@@ -15,4 +15,17 @@ std::optional<RevisionStep> next_step(std::span<const RevisionStep> waiting,
   return next ? next : *std::min_element(waiting.begin(), waiting.end());
 }
 
+std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
+                                     std::size_t most) {
+  std::vector<Doomed> together;
+  for (const Doomed& one : waiting) {
+    if (together.size() == most) break;
+    const Doomed& first = waiting.front();
+    if (one.host == first.host && one.reason == first.reason) {
+      together.push_back(one);
+    }
+  }
+  return together;
+}
+
 }  // namespace quorate

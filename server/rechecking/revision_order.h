@@ -4,6 +4,8 @@
 #include <compare>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "workunits/workunit.h"
 
@@ -23,5 +25,18 @@ struct RevisionStep {
 // the others from being done. nullopt: nothing waits.
 std::optional<RevisionStep> next_step(std::span<const RevisionStep> waiting,
                                       std::optional<RevisionStep> last);
+
+// A result that is in the model and has to go.
+struct Doomed {
+  WorkunitId unit = 0;
+  ResultId result = 0;
+  HostId host = 0;
+  std::string reason;
+};
+
+// Those that one entry of the ledger revokes: of the first's host and for its
+// reason, in the same order, `most` at the most.
+std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
+                                     std::size_t most);
 
 }  // namespace quorate

@@ -38,7 +38,15 @@ std::string against_not_reported(const Result& result) {
                      result.id, state_of(result));
 }
 
-std::string against_closed(const Workunit& unit) {
+// Its ledger is closed: nothing can be taken out of the run's model.
+std::string ended(ResultId result, const ByHandFacts& facts) {
+  return fmt::format(
+      "result {}: run {} has ended, and its ledger with it; what its model "
+      "would be without it: `quorate replay {} --without-result {}`",
+      result, facts.run, facts.run, result);
+}
+
+std::string against_closed(const Workunit& unit, const ByHandFacts& facts) {
   switch (unit.state) {
     case WorkunitState::open:
       return "";
@@ -48,6 +56,7 @@ std::string against_closed(const Workunit& unit) {
           "next; if that is wrong: `quorate result reject {}`",
           unit.id, unit.canonical_result, unit.canonical_result);
     case WorkunitState::assimilated:
+      if (!facts.is_run_active) return ended(unit.canonical_result, facts);
       return fmt::format(
           "workunit {} is in the model by result {}; to take it out: `quorate "
           "result revoke {}`",
@@ -63,12 +72,13 @@ std::string against_closed(const Workunit& unit) {
   return "";
 }
 
-std::string against_deciding(const Result& result, const Workunit& unit) {
+std::string against_deciding(const Result& result, const Workunit& unit,
+                             const ByHandFacts& facts) {
   if (result.validate_state == ValidateState::valid) {
     return fmt::format("result {} is valid already", result.id);
   }
   if (std::string why = against_not_reported(result); !why.empty()) return why;
-  return against_closed(unit);
+  return against_closed(unit, facts);
 }
 
 std::string against_late(const Workunit& unit, const ByHandFacts& facts) {
@@ -82,11 +92,11 @@ std::string against_late(const Workunit& unit, const ByHandFacts& facts) {
 }  // namespace
 
 std::string against_rejecting(const Result& result, const Workunit& unit,
-                              const ByHandFacts&) {
+                              const ByHandFacts& facts) {
   if (std::string why = against_not_reported(result); !why.empty()) return why;
   if (unit.state != WorkunitState::open &&
       unit.state != WorkunitState::validated) {
-    return against_closed(unit);
+    return against_closed(unit, facts);
   }
   if (result.user != kHouseUser) return "";
   return fmt::format(
@@ -98,7 +108,7 @@ std::string against_rejecting(const Result& result, const Workunit& unit,
 std::string against_accepting(const Result& result, const Workunit& unit,
                               std::span<const Result> results,
                               const ByHandFacts& facts) {
-  if (std::string why = against_deciding(result, unit); !why.empty()) {
+  if (std::string why = against_deciding(result, unit, facts); !why.empty()) {
     return why;
   }
   if (!facts.has_referee) {
@@ -118,8 +128,9 @@ std::string against_accepting(const Result& result, const Workunit& unit,
 
 std::string against_accepting_unverified(const Result& result,
                                          const Workunit& unit,
-                                         std::span<const Result> results) {
-  if (std::string why = against_deciding(result, unit); !why.empty()) {
+                                         std::span<const Result> results,
+                                         const ByHandFacts& facts) {
+  if (std::string why = against_deciding(result, unit, facts); !why.empty()) {
     return why;
   }
   if (result.computed == ComputeOutcome::diverged) {
@@ -155,7 +166,8 @@ std::string against_revoking(const Result& result, const Workunit& unit,
         "reject {}`",
         result.id, unit.id, name_of(unit.state), result.id);
   }
-  if (unit.state != WorkunitState::assimilated) return against_closed(unit);
+  if (unit.state != WorkunitState::assimilated)
+    return against_closed(unit, facts);
   if (unit.canonical_result != result.id) {
     return fmt::format(
         "result {}: result {} of the same workunit is in the model: `quorate "
@@ -170,26 +182,23 @@ std::string against_revoking(const Result& result, const Workunit& unit,
     return fmt::format("result {} is being taken out of the model already",
                        result.id);
   }
-  if (facts.is_run_active) return "";
-  return fmt::format(
-      "result {}: run {} has ended, and its ledger with it; what its model "
-      "would be without it: `quorate replay {} --without-result {}`",
-      result.id, facts.run, facts.run, result.id);
+  return facts.is_run_active ? "" : ended(result.id, facts);
 }
 
-std::string against_cancelling(const Workunit& unit) {
-  return unit.state == WorkunitState::validated ? "" : against_closed(unit);
+std::string against_cancelling(const Workunit& unit, const ByHandFacts& facts) {
+  return unit.state == WorkunitState::validated ? ""
+                                                : against_closed(unit, facts);
 }
 
 std::string against_reissuing(const Workunit& unit, const ByHandFacts& facts) {
-  if (std::string why = against_closed(unit); !why.empty()) return why;
+  if (std::string why = against_closed(unit, facts); !why.empty()) return why;
   return against_late(unit, facts);
 }
 
 std::string against_replicating(const Workunit& unit,
                                 std::span<const Result> results,
                                 std::uint32_t more, const ByHandFacts& facts) {
-  if (std::string why = against_closed(unit); !why.empty()) return why;
+  if (std::string why = against_closed(unit, facts); !why.empty()) return why;
   if (std::string why = against_late(unit, facts); !why.empty()) return why;
   if (more < 1 || more > kMostByHand) {
     return fmt::format("--results {}: expected 1 to {}", more, kMostByHand);

@@ -40,12 +40,13 @@ std::string against_accepting(const Result& result, const Workunit& unit,
 // nobody who reported contradicts.
 std::string against_accepting_unverified(const Result& result,
                                          const Workunit& unit,
-                                         std::span<const Result> results);
+                                         std::span<const Result> results,
+                                         const ByHandFacts& facts);
 // revoke: an update is taken out of the model.
 std::string against_revoking(const Result& result, const Workunit& unit,
                              const ByHandFacts& facts);
 // cancel: nobody works on the unit any more, and its update is not merged.
-std::string against_cancelling(const Workunit& unit);
+std::string against_cancelling(const Workunit& unit, const ByHandFacts& facts);
 // reissue: what is out is given up, and the unit is sent anew.
 std::string against_reissuing(const Workunit& unit, const ByHandFacts& facts);
 // replicate: `more` results beyond what the quorum needs.

@@ -165,6 +165,22 @@ TEST_CASE("a list of layers is a model, with errors that name the place") {
   }
 }
 
+TEST_CASE("an embedding has a row for each symbol of the text") {
+  const auto read = [](int rows, std::uint32_t symbols) {
+    return parse_text_model(fmt::format(R"(layers {{"context":8,"layers":[
+              {{"layer":"embedding","symbols":{},"channels":4}},
+              {{"layer":"linear","outputs":{}}}]}})",
+                                        rows, symbols),
+                            symbols);
+  };
+  CHECK(takes_text(read(11, 11)));
+  CHECK(takes_text(read(12, 11)));
+  CHECK_THROWS_WITH_AS(
+      read(10, 11),
+      doctest::Contains("the embedding has 10 symbols, and the text 11"),
+      Error);
+}
+
 TEST_CASE("a model that is not known is wrong usage and lists what is") {
   for (const char* text :
        {"", "alexnet", "mlp:", "mlp:a", "mlp:1,", "mlp:,1", "mlp:-1", "mlp:0",

@@ -40,12 +40,18 @@ std::uint64_t elements_of(const std::vector<TensorSpec>& tensors) {
   return count;
 }
 
-// What the first layer and a tied one at the end ask of each other.
-std::string fault_of_tables(const std::vector<LayerSpec>& layers) {
+// What the first layer and a tied one at the end ask of each other, and of the
+// text: its symbols are the classes.
+std::string fault_of_tables(const ModelSpec& model,
+                            const std::vector<LayerSpec>& layers) {
   const LayerSpec& first = layers.front();
   bool is_text = first.kind == LayerKind::embedding;
   if (is_text && (first.in.height != 1 || first.in.channels != 1)) {
     return "an embedding takes a row of tokens";
+  }
+  if (is_text && first.symbols < classes_of(model)) {
+    return fmt::format("the embedding has {} symbols, and the text {}",
+                       first.symbols, classes_of(model));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LayerSpec& layer = layers[i];
@@ -95,7 +101,7 @@ std::string fault_of(const ModelSpec& model) {
   if (!fault.empty()) return fault;
   std::vector<LayerSpec> layers = layers_of(model);
   fault = fault_of_layers(layers);
-  if (fault.empty()) fault = fault_of_tables(layers);
+  if (fault.empty()) fault = fault_of_tables(model, layers);
   if (fault.empty()) fault = fault_of_output(model, layers);
   if (fault.empty() && has_inner_table(layers, false)) {
     fault = "an embedding or a tied layer inside a residual";

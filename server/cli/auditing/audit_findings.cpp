@@ -60,23 +60,26 @@ std::string line_of(const json& row) {
 std::string advice_for(AdminClient& client, const std::string& run,
                        const json& rows) {
   const json state = client.call("train-show", {{"run", run}})["state"];
-  if (state == "finished" || state == "stopped") {
-    std::string ids;
-    for (const json& row : rows) {
-      ids += (ids.empty() ? "" : ",") + row["result"].dump();
-    }
+  const bool is_over = state == "finished" || state == "stopped";
+  std::string ids;
+  std::set<std::string> hosts;
+  for (const json& row : rows) {
+    ids += (ids.empty() ? "" : ",") + row["result"].dump();
+    hosts.insert(row["host"]["id"].dump());
+  }
+  std::string advice;
+  for (const std::string& host : hosts) {
+    advice +=
+        fmt::format("{}`quorate host {} {}`", advice.empty() ? "" : " and ",
+                    is_over ? "ban" : "purge", host);
+  }
+  if (is_over) {
     return fmt::format(
         "`quorate replay {} --without-result {} --out FILE` makes a model "
         "without them (the run is over, and its own stays as it is); "
-        "--without-host leaves out all that a host contributed",
-        run, ids);
-  }
-  std::set<std::string> hosts;
-  for (const json& row : rows) hosts.insert(row["host"]["id"].dump());
-  std::string advice;
-  for (const std::string& host : hosts) {
-    advice += fmt::format("{}`quorate host purge {}`",
-                          advice.empty() ? "" : " and ", host);
+        "--without-host leaves out all that a host contributed; {} keeps its "
+        "host from further work",
+        run, ids, advice);
   }
   return advice +
          " takes all that the host contributed out of the model, `quorate "

@@ -160,6 +160,24 @@ TEST_CASE("witnesses who agree wait for somebody who sends the payload") {
   check_ledger(project);
 }
 
+TEST_CASE("who settles a dispute sends the payload") {
+  ProjectFixture project;
+  Volunteer ann = project.join(), eve = project.join(), bob = project.join();
+  const Assignment first = project.take(ann), second = project.take(eve);
+  REQUIRE_FALSE(second.upload);
+  project.report(ann, first);
+  test::Forgery lie = test::lie();
+  lie.upload = Bytes();
+  project.report(eve, second, lie);
+  REQUIRE(project.unit_of(first.result).state == WorkunitState::open);
+  const Assignment third = project.take(bob);
+  CHECK(project.unit_of(third.result).id == project.unit_of(first.result).id);
+  CHECK(third.upload);
+  project.report(bob, third);
+  CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
+  check_ledger(project);
+}
+
 TEST_CASE("waiting witnesses outlive a restart") {
   ProjectOptions options;
   options.on_disk = true;

@@ -147,6 +147,22 @@ TEST_CASE(
   CHECK_FALSE(chosen({a}).has_value());
 }
 
+TEST_CASE("of very many begun shards the first few thousand are looked at") {
+  constexpr std::uint32_t kBegun = 4100;
+  EpochProgress epoch(std::vector<std::uint32_t>(kBegun, 2), 3, 0);
+  ShardHosts others;
+  for (std::uint32_t shard = 0; shard < kBegun; ++shard) {
+    epoch.hand_out(shard, 1);
+    others.move(1 + shard, shard);
+  }
+  // Nobody is at one of them.
+  others.leave(1 + 4000);
+  CHECK(choose_shard(epoch, {}, others) == 4000);
+  others.move(1 + 4000, 4000);
+  others.leave(1 + 4099);
+  CHECK(choose_shard(epoch, {}, others) != 4099);
+}
+
 TEST_CASE("hosts are counted at the shard of their last unit") {
   ShardHosts hosts;
   hosts.move(1, 5);

@@ -64,6 +64,26 @@ TEST_CASE(
   CHECK(take(carol) == first);
 }
 
+TEST_CASE("a host stays with its shard, though nobody is at another one") {
+  ProjectFixture project(several_shards());
+  Volunteer ann = project.join(), bob = project.join();
+  const auto take = [&](const Volunteer& who, const std::vector<Hash>& shards) {
+    Assignment assignment = project.ask_with(who, shards);
+    project.report(who, assignment);
+    return shard_of(project, assignment);
+  };
+  const std::vector<ShardEntry>& shards = project.run().shards;
+  const Hash a = shards[0].hash, b = shards[1].hash;
+  CHECK(take(ann, {a}) == a);
+  CHECK(take(ann, {a}) == a);
+  CHECK(take(bob, {b}) == b);
+  // Bob is gone. More is left of his shard, but Ann has her own.
+  project.pass(Seconds(15));
+  project.heartbeat(ann, {});
+  project.pass(Seconds(6));
+  CHECK(take(ann, {}) == a);
+}
+
 TEST_CASE("shards that nobody knows, or that are done, change nothing") {
   ProjectFixture project(several_shards());
   Volunteer ann = project.join(), bob = project.join();

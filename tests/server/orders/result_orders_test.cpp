@@ -205,8 +205,14 @@ TEST_CASE("only what is in the model of a run that goes on is revoked") {
   project.job([&] {
     project.daemons().assimilator.end(project.run(), RunState::stopped);
   });
-  CHECK(is_about(objection(project, revoke_result, {{"result", first.result}}),
-                 "--without-result"));
+  for (auto* order : {revoke_result, reject_result}) {
+    CHECK(is_about(objection(project, order, {{"result", first.result}}),
+                   "--without-result"));
+  }
+  CHECK(
+      is_about(objection(project, cancel_workunit,
+                         {{"workunit", project.result(first.result).workunit}}),
+               "--without-result"));
 }
 
 TEST_CASE("a house worker's word accepts a result, or finds it false") {
