@@ -390,7 +390,26 @@ LedgerSources ProjectFixture::ledger_sources() {
   return sources;
 }
 
+void check_memory(ProjectFixture& project) {
+  ProjectState& state = project.state();
+  for (const auto& [id, live] : state.feeder.units()) {
+    CHECK(live.unit.state == state.store.workunit(id).value().state);
+    for (const Result& result : live.results) {
+      const Result stored = state.store.result(result.id).value();
+      CAPTURE(result.id);
+      CHECK(result.server_state == stored.server_state);
+      CHECK(result.outcome == stored.outcome);
+      CHECK(result.validate_state == stored.validate_state);
+      CHECK(result.host == stored.host);
+      CHECK(result.claim == stored.claim);
+      CHECK(result.reason == stored.reason);
+      CHECK(result.credit == stored.credit);
+    }
+  }
+}
+
 void check_ledger(ProjectFixture& project) {
+  check_memory(project);
   CHECK(verify_ledger(project.ledger_sources()).first_difference == "");
   ReplayReport replayed = replay(project.ledger_sources());
   CHECK(replayed.ledger.first_difference == "");

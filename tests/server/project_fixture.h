@@ -152,7 +152,11 @@ class ProjectFixture {
   std::map<Hash, TrainingResult> computed_;  // by workunit
 };
 
-// Chain, seals and objects fit, and a replay gives the server's own model.
+// What memory has of open units is what the store has.
+void check_memory(ProjectFixture& project);
+
+// That, chain, seals and objects fit, and a replay gives the server's own
+// model.
 void check_ledger(ProjectFixture& project);
 
 }  // namespace quorate::test

@@ -18,6 +18,7 @@ namespace {
 
 using nlohmann::json;
 using test::check_ledger;
+using test::check_memory;
 using test::lie;
 using test::ProjectFixture;
 using test::ProjectOptions;
@@ -83,6 +84,7 @@ TEST_CASE("a reported result is rejected, and its unit goes on") {
   const json row = give_on_result(project, reject_result, lied.result);
   CHECK(row["workunit_state"] == "open");
   CHECK(row["result_state"] == "invalid");
+  check_memory(project);
   project.reopen();
   const Result rejected = project.result(lied.result);
   CHECK(rejected.validate_state == ValidateState::invalid);
@@ -117,6 +119,7 @@ TEST_CASE("a verdict of an open round is taken back with a rejected result") {
   CHECK(credit > 0);
 
   give_on_result(project, reject_result, first.result);
+  check_memory(project);
   project.reopen();
   CHECK(project.unit_of(first.result).state == WorkunitState::open);
   CHECK(project.unit_of(first.result).canonical_result == 0);
