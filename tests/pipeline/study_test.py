@@ -121,18 +121,26 @@ def test_assimilators(stage):
     expect([one[0], three[0]] == ["P1C2T2", "P3C2T2"], shown)
     expect(one[4] == "0.0 %", f"one assimilator overwrites nothing: {one}")
 
+    quick = {"prepare": 0.001, "read": 0.001, "step": 0.001, "write": 0.001}
     rules.write_constants({**rules.read_constants(), "assimilator": {
-        name: {"prepare": 0.001, "read": 0.001, "step": 0.001, "write": 0.001}
-        for name in ("lenet", "paper")}})
+        "lenet": quick, "paper": quick, "large": {**quick, "prepare": 1}}})
     shown = printed(tables["consistency"], study)
     rows = [cells_of(line) for line in shown.splitlines()[2:]]
-    expect(len(rows) == 8, shown)
+    expect(len(rows) == 10, shown)
     for row in rows:
         expect(row[1] == "eventual" or row[5] == "0.0 %", f"lost: {row}")
     busy = next(row for row in rows if row[:3] == ["from the paper", "eventual",
                                                    "9"])
     expect(busy[5] != "0.0 %", f"nothing was overwritten: {busy}")
     expect(printed(tables["consistency"], study) == shown, "the same table")
+
+    # Four subtasks come each 2.25 s, and one assimilator takes 1 s for each.
+    shown = printed(tables["servers"], study)
+    rows = {tuple(row[:2]): float(row[2])
+            for row in map(cells_of, shown.splitlines()[2:])}
+    for consistency in ("strong", "eventual"):
+        expect(rows["P1C2T2", consistency] < 1 <
+               rows["P3C2T2", consistency], f"more are faster: {rows}")
     return f"{busy[5]} overwritten where updates come often"
 
 
