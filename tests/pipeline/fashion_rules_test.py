@@ -47,6 +47,8 @@ def test_bounds(stage):
     curves = simulations.Simulations(stage.folder / "study", 2).curves(cells)
     reached = {cell.label: 100 * curve[-1].metric
                for cell, curve in zip(cells, curves)}
+    for label, percent in reached.items():
+        stage.say(f"{label}: {percent:.1f} %")
     low = [f"{label}: {percent:.1f} %, {bounds[label]} documented"
            for label, percent in reached.items() if percent < bounds[label]]
     expect(not low, "; ".join(low))

@@ -142,6 +142,10 @@ TEST_CASE("only runs that go on look, and what is removed is forgotten") {
   // given a look under way while the operator removes the peer
   scene.project.job([&] { scene.gossip.pass(); });
   REQUIRE(scene.looks.size() == 1);
+  SUBCASE("that finds a model") {}
+  SUBCASE("that fails") {
+    scene.peer.is_away = true;
+  }
   scene.project.job([&] {
     scene.project.state().store.remove_peer(id);
     scene.gossip.reload();
@@ -149,6 +153,7 @@ TEST_CASE("only runs that go on look, and what is removed is forgotten") {
   scene.finish_look();
   CHECK(scene.project.run().model.version() == 0);
   CHECK(scene.gossip.standings().empty());
+  CHECK(scene.project.events("peer_failed") == 0);
   CHECK_FALSE(scene.look());
 }
 

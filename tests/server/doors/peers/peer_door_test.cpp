@@ -118,9 +118,15 @@ TEST_CASE("allowed projects take the model of a run, others are sent away") {
   // then it has nothing new until the next version
   question.known_etag = answer.etag;
   CHECK_FALSE(ask_peer(question, make_curl_transfer, objects, {}).model);
-  // and is sent away once it is allowed no more
+  // and is sent away once it is allowed no more, and nobody else
+  const std::string others =
+      fingerprint(project_id_of(PrivateKey::generate().public_key()));
+  served.order("peers-allow", {{"project", others}, {"name", "others"}});
   served.order("peers-disallow", {{"project", own}});
   CHECK(complaint() != "taken");
+  const json allowed = served.order("peers-list", json::object())["allowed"];
+  REQUIRE(allowed.size() == 1);
+  CHECK(allowed[0]["name"] == "others");
   CHECK_THROWS_AS(served.order("peers-disallow", {{"project", own}}), Error);
 }
 
