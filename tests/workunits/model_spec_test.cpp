@@ -138,6 +138,7 @@ TEST_CASE("a list of layers is a model, with errors that name the place") {
   const std::pair<const char*, const char*> kFaults[] = {
       {R"({"layer":"linear","outputs":5})", "the last layer gives 8 x 8 x 5"},
       {R"({"layer":"cnov2d"})", "layer 0: no kind of layer is called"},
+      {R"({"layer":"linear","outputs":4,"bias":1})", "expected true or false"},
       {R"({"layer":"linear"})", "layer 0: linear needs \"outputs\""},
       {R"({"layer":"relu","outputs":4})", "a field that it does not have"},
       {R"({"layer":"group_norm","groups":2})", "do not make 2 equal groups"},
