@@ -12,6 +12,8 @@ figures say less: the load is printed. Only ratios are to be compared.
   --bin FOLDER   programs
   --repeats N    (3)
   --seconds N    of each run (30)
+  --model MODEL  (mlp:1024,1024); with a smaller one rounds are shorter, and the
+                 way from one to the next is more of them
   --only TEXT    cases whose name contains it
 """
 
@@ -59,13 +61,13 @@ def intervals(text):
     return done, dict(under_way.values())
 
 
-def measured(stage, arguments, seconds):
+def measured(stage, arguments, model, seconds):
     """Of each device (share of the samples, share of the time it was idle),
     and samples a second of both."""
     project = Project(stage, house_workers=0, lease=120, heartbeat=10,
                       evaluate_every_versions=1000000)
     project.add_glyphs(409600)
-    project.create_run("--dataset", "glyphs", "--model", "mlp:1024,1024",
+    project.create_run("--dataset", "glyphs", "--model", model,
                        "--batch", 128, "--lr", 0.05, "--momentum", 0,
                        "--quorum", 1, "--epochs", 10000, *arguments)
     server = Server(project, "--house-workers", 0).start()
@@ -130,7 +132,8 @@ def bench(options):
         for _ in range(options.repeats):
             for name, arguments in cases.items():
                 stage.begin_anew()
-                runs[name].append(measured(stage, arguments, options.seconds))
+                runs[name].append(measured(stage, arguments, options.model,
+                                           options.seconds))
                 stage.say(f"{name}: {runs[name][-1]}, load "
                           f"{os.getloadavg()[0]:.1f}")
     finally:
@@ -159,6 +162,7 @@ def main():
                                                         "build/release/bin"))
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--model", default="mlp:1024,1024")
     parser.add_argument("--only", default="")
     parser.set_defaults(long=False, seed=1, data=None)
     # A core of its own; the other is the CPU worker's one thread.

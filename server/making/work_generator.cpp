@@ -152,7 +152,7 @@ std::uint32_t units_of_round(const Run& run, std::size_t hosts) {
 
 std::size_t most_open_units(std::size_t active_hosts) {
   constexpr std::size_t kLeast = 16;
-  constexpr std::size_t kPerHost = 8;
+  constexpr std::size_t kPerHost = 8;  // devices, or a queue for some
   return std::max(kLeast, kPerHost * active_hosts);
 }
 

@@ -7,6 +7,7 @@
 
 #include "server/making/work_generator.h"
 #include "server/sending/eligibility.h"
+#include "server/sending/unit_maker.h"
 
 namespace quorate {
 namespace {
@@ -52,10 +53,13 @@ bool waits_for_house(const LiveUnit& live) {
   return has_report;
 }
 
-// Runs with a share go before one without, and nobody computes for it now.
+// Runs with a share go before one without; hosts are there, and none computes
+// for it now.
 bool gives_way(const ProjectState& state, const TrainingRun& training,
                const std::set<WorkunitId>& open) {
-  if (training.run.share != 0) return false;
+  if (turn_of(training.run) == Turn::shared || state.active_hosts().empty()) {
+    return false;
+  }
   const bool is_computed =
       std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
         const auto& results = state.feeder.units().at(id).results;
@@ -66,7 +70,8 @@ bool gives_way(const ProjectState& state, const TrainingRun& training,
   return !is_computed &&
          std::any_of(state.runs.begin(), state.runs.end(), [](const auto& one) {
            const Run& other = one.second.run;
-           return other.state == RunState::running && other.share != 0;
+           return other.state == RunState::running &&
+                  turn_of(other) == Turn::shared;
          });
 }
 

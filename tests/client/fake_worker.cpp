@@ -2,6 +2,7 @@
 //   cpu          computes at once: the update is "update of HASH"
 //   careful      as cpu, but fails jobs whose shard is not what its name says
 //   silent       takes a job and says nothing more, the first time; then as cpu
+//   late         as cpu, but says once more that the job before it failed
 //   slow         never ends by itself; stops when told to
 //   diverging    claims that the unit diverged
 //   crashing     ends under every job
@@ -64,6 +65,9 @@ bool compute(const ComputeRequest& request, const std::string& device) {
   if (device == "refusing") {
     say(WorkerFailed{request.job, "corrupt", "the fake worker refuses"});
     return true;
+  }
+  if (device == "late") {
+    say(WorkerFailed{request.job - 1, "corrupt", "a job of the past"});
   }
   if (device != "slow") {
     say(done(request, device));

@@ -45,7 +45,7 @@ def test_strong(stage):
 
 def test_eventual(stage):
     parts = []
-    for assimilators in (1, 4):
+    for assimilators in (1, 2, 4):
         version, overwriting = train(stage, "eventual", assimilators)
         expect(assimilators > 1 or overwriting == 0, "one overwrites itself")
         parts.append(f"{assimilators}: {overwriting} of {version}")

@@ -328,6 +328,17 @@ TEST_CASE("what cannot be computed is told to the project") {
   CHECK_FALSE(fixture.server.has_report(1));
 }
 
+TEST_CASE("what a worker still says of a past job is not about its next") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.add_unit(2);
+  AgentState end = fixture.run("late", [&] {
+    return fixture.server.has_report(1) && fixture.server.has_report(2);
+  });
+  CHECK(fixture.server.failures().empty());
+  CHECK(end.counters.reported == 2);
+}
+
 TEST_CASE("a unit that the project did not seal is not computed") {
   AgentFixture fixture;
   fixture.server.add_unit(1, 9);

@@ -137,6 +137,20 @@ TEST_CASE_FIXTURE(Fixture, "a resumed upload asks where to go on") {
   CHECK(upload_update(api, 7, as_bytes(text), true).is_stored);
 }
 
+TEST_CASE_FIXTURE(Fixture,
+                  "an upload that the server knows nothing of begins") {
+  for (const int nothing : {404, 410}) {
+    transfer.answers.push_back(
+        [&](const HttpRequest&) { return bare(nothing); });
+    transfer.answers.push_back([&](const HttpRequest& request) {
+      CHECK(request.from == 0);
+      CHECK(as_text(request.body) == text);
+      return bare(200, 10);
+    });
+    CHECK(upload_update(api, 7, as_bytes(text), true).is_stored);
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "an upload follows the server's offset") {
   transfer.answers.push_back([](const HttpRequest&) { return bare(409, 6); });
   transfer.answers.push_back([](const HttpRequest&) { return bare(200, 6); });

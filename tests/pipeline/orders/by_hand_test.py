@@ -17,6 +17,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from support.project import (RUN, Process, Project, Server, Volunteer, expect,
                              expect_words, run, wait_for)
 
+HOUSE = "house workers"  # the user that they are
+
 
 def states(project):
     """(reported and not judged, valid, version) as the operator sees them."""
@@ -173,5 +175,33 @@ def test_by_hand(stage):
             f"hand; then finished at version {shown['version']}")
 
 
+def test_cancelled_under_house(stage):
+    """A unit is over before the house worker that computes it is done."""
+    project = Project(stage, house_workers=1)
+    project.add_glyphs(10240)
+    project.create_run("--dataset", "glyphs", "--model", "mlp:1024,1024",
+                       "--batch", 128, "--local-steps", 40, "--quorum", 2,
+                       "--epochs", 20)
+    server = Server(project).start()
+    ada = Volunteer(stage, "ada").attach(server).start()
+
+    def computed_by_house():
+        return [row["workunit"] for row in project.results()
+                if row["user"] == HOUSE and
+                row["server_state"] == "in_progress"]
+
+    unit = wait_for("the house worker", computed_by_house, 60)[0]
+    project.order("workunit", "cancel", unit, "--why", "a test", "--yes")
+    wait_for("another unit by the house worker", lambda: [
+        row for row in project.results() if row["user"] == HOUSE and
+        row["workunit"] > unit and row["validate_state"] == "valid"], 120)
+    state = project.ask("workunit", "show", unit)["state"]
+    expect(state == "cancelled", f"unit {unit} is {state}")
+    ada.stop()
+    server.stop()
+    expect(project.ask("verify-ledger", RUN)["ok"], "verify-ledger")
+    return f"unit {unit} was cancelled, and the house worker went on"
+
+
 if __name__ == "__main__":
-    run(__doc__, test_by_hand)
+    run(__doc__, test_by_hand, test_cancelled_under_house)

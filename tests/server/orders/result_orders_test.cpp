@@ -418,7 +418,29 @@ TEST_CASE("more results are made than the quorum needs") {
   CHECK(project.unit_of(first.result).state == WorkunitState::assimilated);
   project.report(two, second);
   CHECK(project.result(second.result).validate_state == ValidateState::valid);
+  CHECK(is_about(objection(project, replicate_workunit,
+                           {{"workunit", id}, {"results", 1}}),
+                 "is in the model"));
   check_ledger(project);
+}
+
+TEST_CASE("a result is revoked while another of its unit is still out") {
+  ProjectFixture project(options_with(1));
+  const Volunteer one = project.join();
+  const Volunteer two = project.join();
+  const Assignment first = project.take(one);
+  const WorkunitId id = project.result(first.result).workunit;
+  give(project, replicate_workunit, {{"workunit", id}, {"results", 1}});
+  const Assignment second = project.take(two);
+  REQUIRE(project.result(second.result).workunit == id);
+  project.report(one, first);
+  give_on_result(project, revoke_result, first.result);
+  CHECK(project.result(first.result).validate_state == ValidateState::invalid);
+  check_memory(project);
+  project.report(two, second);
+  CHECK(project.host(one).valid == 0);
+  CHECK(project.host(one).invalid == 1);
+  check_memory(project);
 }
 
 TEST_CASE("an order whose transaction is lost has changed nothing") {

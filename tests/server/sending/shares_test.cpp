@@ -72,14 +72,15 @@ TEST_CASE("a run of share 0 has a host only when no other has work") {
   ProjectFixture project({.quorum = 1, .epochs = 1});  // 5 units
   const RunKey first = project.run().run.key;
   const RunKey second = second_run(project, 0).run.key;
-  const Volunteer ann = project.join();
-  CHECK(work(project, ann, 3)[first] == 3);
   project.state().is_served = true;
   const auto gives_way = [&] {
     const json row = status::run(project.state(), project.state().run(second));
     return row["waits"].get<std::string>().find("share is 0") !=
            std::string::npos;
   };
+  CHECK_FALSE(gives_way());  // nobody is there
+  const Volunteer ann = project.join();
+  CHECK(work(project, ann, 3)[first] == 3);
   CHECK(gives_way());
   const auto move = [&](RunState from, RunState to) {
     project.job([&] {
