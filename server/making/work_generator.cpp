@@ -15,8 +15,7 @@ constexpr std::uint64_t kUnitsPerEpoch = 32;
 // host claims to be slower than this only makes it take longer.
 constexpr double kLeastSpeed = 2e8;
 // By how much a unit of a round is longer or shorter than the usual one. More
-// steps go further astray, and a host that claims more is waited for longer; a
-// device of more than that does several units of a round instead.
+// steps go further astray, and a host that claims more is waited for longer.
 constexpr double kMostBalance = 8;
 // Bytes a second of a volunteer's link.
 constexpr double kDown = 50e6 / 8;
