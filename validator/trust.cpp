@@ -1,5 +1,7 @@
 #include "validator/trust.h"
 
+#include <algorithm>
+
 namespace quorate {
 
 std::string_view name_of(Standing standing) {
@@ -25,6 +27,10 @@ Standing standing_of(const TrustPolicy& policy, HostMark mark,
       policy.proven_after * (is_watched ? kWatchFactor : 1);
   if (needed > 0 && validated >= needed) return Standing::proven;
   return is_watched ? Standing::watched : Standing::fresh;
+}
+
+Seconds between_counted(const TrustPolicy& policy) {
+  return policy.proven_time / std::max(1U, policy.proven_after);
 }
 
 HostMark mark_after_false(const TrustPolicy& policy, std::uint64_t falses) {

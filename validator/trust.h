@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/clock.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -13,6 +14,8 @@ namespace quorate {
 struct TrustPolicy {
   // Validated units after which a device is proven; 0: none ever is by itself.
   std::uint32_t proven_after = 20;
+  // Least time that this takes: units that a host does faster do not count.
+  Seconds proven_time{0};
   // Share of a proven host's units that a house worker computes too.
   double spot_check = 0.05;
   // False results after which a host is banned.
@@ -31,6 +34,9 @@ inline constexpr std::uint64_t kWatchFactor = 3;
 // on every device.
 Standing standing_of(const TrustPolicy& policy, HostMark mark,
                      std::uint64_t validated);
+
+// Of a host's units that count, least time from one to the next.
+Seconds between_counted(const TrustPolicy& policy);
 
 // The mark of a host with so many false results, this one included.
 HostMark mark_after_false(const TrustPolicy& policy, std::uint64_t falses);

@@ -15,8 +15,11 @@ constexpr std::size_t kMostDevices = 64;
 }  // namespace
 
 TrustPolicy trust_policy(const ServerSettings& settings) {
-  return {settings.trust_proven_after, settings.trust_spot_check,
-          settings.trust_ban_after, settings.trust_anchor};
+  return {.proven_after = settings.trust_proven_after,
+          .proven_time = settings.trust_proven_time,
+          .spot_check = settings.trust_spot_check,
+          .ban_after = settings.trust_ban_after,
+          .anchor = settings.trust_anchor};
 }
 
 TrustBook::TrustBook(Store& store, const TrustPolicy& policy)
@@ -68,12 +71,18 @@ std::uint64_t TrustBook::validated(HostId host) const {
   return most;
 }
 
-void TrustBook::count(HostId host, const ResultHeader& header) {
+void TrustBook::count(HostId host, const ResultHeader& header, Instant now) {
+  const auto last = last_counted_.find(host);
+  if (last != last_counted_.end() &&
+      now - last->second < between_counted(policy_)) {
+    return;
+  }
   Devices& devices = records_[host];
   Device device{header.device, header.arithmetic};
   if (devices.size() >= kMostDevices && !devices.contains(device)) return;
   devices[device] = validated_on(devices, device) + 1;
   dirty_.insert(host);
+  last_counted_[host] = now;
 }
 
 void TrustBook::reset(HostId host) {

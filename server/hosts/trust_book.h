@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "server/settings/settings.h"
 #include "server/store/store.h"
 #include "validator/trust.h"
@@ -31,8 +32,10 @@ class TrustBook {
   std::uint64_t validated(HostId host) const;
 
   // A result of it was validated by somebody trusted. A device with another
-  // driver begins with half of what it had: drivers bring compilers.
-  void count(HostId host, const ResultHeader& header);
+  // driver begins with half of what it had: drivers bring compilers. Does
+  // nothing sooner than between_counted() after the last one, so that a host
+  // cannot become proven in a moment by units that take none.
+  void count(HostId host, const ResultHeader& header, Instant now);
   // It was false: all devices begin anew.
   void reset(HostId host);
   // Writes what changed; call at the end of a job.
@@ -50,6 +53,7 @@ class TrustBook {
   TrustPolicy policy_;
   std::map<HostId, Devices> records_;
   std::set<HostId> dirty_;
+  std::map<HostId, Instant> last_counted_;  // since the server's start
 };
 
 }  // namespace quorate

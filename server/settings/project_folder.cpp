@@ -80,6 +80,7 @@ void create_project(const ProjectFolder& folder, const std::string& name,
   make_self_signed_certificate({folder.tls_certificate(), folder.tls_key()},
                                url.empty() ? "localhost" : host_of(url));
   ServerSettings settings;
+  settings.trust_proven_time = kProvenTime;
   if (!name.empty()) settings.name = name;
   settings.url = url;
   // Last: its presence is what makes the folder a project.

@@ -273,6 +273,9 @@ std::vector<Entry> entries_of_trust() {
              "A host is proven once this many of its units agreed with "
              "somebody trusted; from then on its word is enough. 0: never, "
              "unless the operator trusts the host."),
+      seconds("trust_proven_time", &S::trust_proven_time, 0, 8640000,
+              "Least time in which a host becomes proven: units that it does "
+              "faster do not count."),
       share(
           "trust_spot_check", &S::trust_spot_check,
           "Share of a proven host's units that a house worker computes again."),

@@ -22,6 +22,8 @@ namespace quorate {
 inline constexpr std::uint32_t kMostHouseWorkers = 64;
 inline constexpr std::size_t kMostNameBytes = protocol::kMaxName;
 
+inline constexpr Seconds kProvenTime{600};
+
 struct ServerSettings {
   std::string name = "Quorate project";
   // Where volunteers reach the server; shown by `init` and on the page.
@@ -68,6 +70,8 @@ struct ServerSettings {
 
   // See validator/trust.h.
   std::uint32_t trust_proven_after = 20;
+  // New projects get kProvenTime; a project of before there was this has none.
+  Seconds trust_proven_time{0};
   double trust_spot_check = 0.05;
   std::uint32_t trust_ban_after = 3;
   bool trust_anchor = true;

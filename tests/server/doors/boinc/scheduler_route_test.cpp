@@ -225,7 +225,9 @@ TEST_CASE("the first header brings the host's key; another begins anew") {
     ResultHeader header;
     header.device = "cpu";
     header.arithmetic = kArithmeticVersion;
-    for (int i = 0; i < 5; ++i) state.trust.count(id, header);
+    for (int i = 0; i < 5; ++i) {
+      state.trust.count(id, header, state.clock.now());
+    }
     CHECK(state.trust.validated(id) == 5);
   });
   client.worker = PrivateKey::generate();  // the volunteer reset the project
