@@ -1,5 +1,7 @@
 #include "server/orders/host_orders.h"
 
+#include <string>
+
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -77,6 +79,8 @@ json purge_host(Project& project, const json& arguments) {
       project, arguments,
       [&](Consequences& consequences, Host& host, const std::string& why) {
         count = consequences.purge(host, why);
+        project.daemons().transitioner.reject_undecided(
+            host.id, std::string(kPurged) + why);
       });
   row["revoking"] = count;
   return row;

@@ -92,6 +92,24 @@ TEST_CASE("what is in no ledger is not rechecked for ever") {
   CHECK(project.run().to_recheck.empty());
 }
 
+TEST_CASE("nothing counts that a purged host reported, judged or not") {
+  ProjectFixture project(trusting(3, 0));
+  const Volunteer eve = project.join();
+  const Assignment hers = project.take(eve);
+  project.report(eve, hers);
+  REQUIRE(project.unit_of(hers.result).state == WorkunitState::open);
+  project.job([&] {
+    Consequences(project.state())
+        .purge(*project.state().hosts.host(eve.host), "a drill");
+    project.daemons().transitioner.reject_undecided(eve.host, "a drill");
+  });
+  CHECK(project.result(hers.result).validate_state == ValidateState::invalid);
+  house_works(project);
+  CHECK(project.unit_of(hers.result).state == WorkunitState::assimilated);
+  CHECK(project.unit_of(hers.result).canonical_result != hers.result);
+  test::check_memory(project);
+}
+
 TEST_CASE("a late witness is judged, and nothing of it stays in memory") {
   ProjectFixture project;
   Volunteer ann = project.join(), bob = project.join(), eve = project.join();
