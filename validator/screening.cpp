@@ -142,14 +142,12 @@ std::optional<std::string> screen_proof(const ResultHeader& header,
   return "wrong proof: the host did not hold the update that it claims";
 }
 
-std::optional<std::string> screen_update(const TrainingTask& task,
-                                         ByteView update) {
+ScreenedUpdate screen_update(const TrainingTask& task, ByteView update) {
   try {
-    decode_update(task, update, "update");
-    return std::nullopt;
+    return {std::nullopt, size_of(task, decode_update(task, update, "update"))};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
-    return fmt::format("malformed {}", error.what());
+    return {fmt::format("malformed {}", error.what()), {}};
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/crypto.h"
+#include "validator/update_bound.h"
 #include "workunits/result_header.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
@@ -47,7 +48,10 @@ std::optional<std::string> screen_proof(const ResultHeader& header,
 
 // Is the payload a well-formed update of the task: as its codec writes some
 // values of this model, all finite?
-std::optional<std::string> screen_update(const TrainingTask& task,
-                                         ByteView update);
+struct ScreenedUpdate {
+  std::optional<std::string> rejection;
+  UpdateSize size;  // of one that is not rejected
+};
+ScreenedUpdate screen_update(const TrainingTask& task, ByteView update);
 
 }  // namespace quorate

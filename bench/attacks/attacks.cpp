@@ -45,6 +45,15 @@ void random_bits(Report& report, const Scene&) {
 void scaled(Report& report, const Scene&) {
   change_values(report, Change::scaled, 0);
 }
+void large(Report& report, const Scene&) {
+  change_values(report, Change::large, 0);
+}
+void growing(Report& report, const Scene& scene) {
+  change_values(report, Change::growing, ++scene.notes.grown[scene.who.id]);
+}
+void huge(Report& report, const Scene&) {
+  change_values(report, Change::huge, 0);
+}
 void sign_flipped(Report& report, const Scene&) {
   change_values(report, Change::sign_flip, 0);
 }
@@ -201,6 +210,9 @@ constexpr std::array kAttacks = {
     Attack{"none", "no attack", honest},
     Attack{"random", "floats drawn anew, alone", random_bits},
     Attack{"scaled", "the update times 1.5", scaled},
+    Attack{"large", "the update times 30", large},
+    Attack{"growing", "times 1.3 more with each", growing},
+    Attack{"huge", "every value 1e37", huge},
     Attack{"sign-flip", "the update times -1", sign_flipped},
     Attack{"agreed", "floats drawn anew, the same by all attackers", agreed},
     Attack{"false-digests", "right update, digests made up", false_digests},

@@ -57,8 +57,9 @@ struct SentReport {
 // and sent is more than any real one could.
 struct Notes {
   std::map<HostId, Held> held;
-  std::map<HostId, SentReport> sent;   // the last of each
-  std::map<Hash, SentReport> by_unit;  // the last of each unit
+  std::map<HostId, SentReport> sent;      // the last of each
+  std::map<Hash, SentReport> by_unit;     // the last of each unit
+  std::map<HostId, std::uint64_t> grown;  // false reports of each, so far
   std::shared_ptr<const std::vector<float>> old_parameters;
   std::uint64_t old_version = 0;
 };

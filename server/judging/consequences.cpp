@@ -54,7 +54,7 @@ void Consequences::on_vouched(const Result& result) {
   if (header.host != host.key) return;
   const bool was_proven =
       state_.trust.standing(host, header) == Standing::proven;
-  state_.trust.count(host.id, header);
+  state_.trust.count(host.id, header, state_.clock.now());
   if (was_proven || state_.trust.standing(host, header) != Standing::proven) {
     return;
   }
@@ -212,7 +212,7 @@ std::size_t Consequences::purge(Host& host, const std::string& reason) {
     for (Workunit& unit : state_.store.workunits_with(key, host.id, false)) {
       std::optional<Result> merged = state_.store.result(unit.canonical_result);
       if (!merged || merged->host != host.id) continue;
-      withdraw(*merged, "purged by the operator: " + reason);
+      withdraw(*merged, std::string(kPurged) + reason);
       save_check(std::move(unit), UnitCheck::unsound);
       ++count;
     }

@@ -15,6 +15,9 @@ namespace quorate {
 inline constexpr std::string_view kRevokedByOperator =
     "revoked by the operator: ";
 
+// The same of one that was taken out with all others of its host.
+inline constexpr std::string_view kPurged = "purged by the operator: ";
+
 class Consequences {
  public:
   explicit Consequences(ProjectState& state) : state_(state) {}

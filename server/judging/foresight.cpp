@@ -128,6 +128,10 @@ std::string sentence_of(const Foresight& foresight, const LiveUnit& live) {
   const UnitDecision& decision = foresight.decision;
   switch (decision.step) {
     case UnitStep::wait:
+      if (decision.quorum.decided()) {
+        return "It waits for the first update of the run that a house worker "
+               "confirms: others are compared with it.";
+      }
       return what_it_waits_for(live);
     case UnitStep::replicate:
       return what_is_replicated(decision, live);
@@ -135,7 +139,9 @@ std::string sentence_of(const Foresight& foresight, const LiveUnit& live) {
       return "A house worker computes it and decides: results disagree, a "
              "check of it was drawn, or volunteers say that it diverged.";
     case UnitStep::check:
-      return "It is checked: somebody else computes it before the verdict.";
+      return "It is checked: somebody else computes it before the verdict, "
+             "because no update of the run is confirmed yet, or this one is "
+             "far larger than those that are, or it was drawn.";
     case UnitStep::accept:
       return what_is_accepted(foresight, live);
     case UnitStep::judge:

@@ -67,11 +67,12 @@ void Reports::screen_payload(const OpenResult& open,
     return;
   }
   MappedFile payload = state_.objects.map_checked(claim.update);
-  report.rejection = screen_update(*open.task, payload.bytes());
-  if (!report.rejection) {
-    report.rejection = screen_proof(report.header, payload.bytes());
-  }
+  ScreenedUpdate update = screen_update(*open.task, payload.bytes());
+  report.rejection = update.rejection
+                         ? std::move(update.rejection)
+                         : screen_proof(report.header, payload.bytes());
   if (report.rejection) return;
+  report.size = std::move(update.size);
   for (const WaitingWitness& witness :
        state_.open_results.witnesses(open.workunit)) {
     if (witness.header.claim.update != claim.update) continue;
@@ -111,6 +112,7 @@ void Reports::keep(LiveUnit& live, Result& result,
                    const ScreenedReport& report) {
   result.update = report.header.claim.update;
   result.computed = report.header.claim.outcome;
+  if (report.size) live.sizes[result.update] = *report.size;
   if (report.awaits_payload) {
     set_verdict(result, ValidateState::inconclusive);
     state_.open_results.add_witness(live.unit.object,

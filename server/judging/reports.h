@@ -10,6 +10,7 @@
 #include "server/judging/transitioner.h"
 #include "server/judging/verdicts.h"
 #include "server/state/project_state.h"
+#include "validator/update_bound.h"
 
 namespace quorate {
 
@@ -22,6 +23,8 @@ struct ScreenedReport {
   // A witness whose update nobody has uploaded yet: its proof is checked when
   // the payload comes.
   bool awaits_payload = false;
+  // Of the update, if its payload is there and was screened.
+  std::optional<UpdateSize> size;
   // Witnesses of the unit that waited for this payload, and what is wrong with
   // their proofs.
   std::map<ResultId, std::optional<std::string>> witnesses;

@@ -1,6 +1,7 @@
 #include "server/judging/transitioner.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -135,6 +136,7 @@ void Transitioner::take_step(LiveUnit& live, const UnitDecision& decision) {
     case UnitStep::referee:
       return ask_house(live, decision.create);
     case UnitStep::check:
+      note_unusual(live, decision.quorum.canonical);
       return begin_check(live);
     case UnitStep::accept:
       return accept(live, decision.quorum);
@@ -146,6 +148,33 @@ void Transitioner::take_step(LiveUnit& live, const UnitDecision& decision) {
       return cancel(live);
     case UnitStep::drop:
       return drop(live);
+  }
+}
+
+void Transitioner::note_unusual(const LiveUnit& live, ResultId id) {
+  const Result& result = *state_.feeder.find(live.unit.id)->find(id);
+  const auto excess = excess_of(state_, live, result.update);
+  if (!excess) return;
+  state_.record(
+      "update_unusual", live.unit.run, result.host,
+      fmt::format(
+          "result {} of unit {}: its {} is {:.3g} times as large as the "
+          "largest that was confirmed: somebody else computes it first",
+          id, live.unit.unit_index,
+          parameters_of(live.task->model).at(excess->tensor).name,
+          excess->times));
+}
+
+// While no update of the run is confirmed, its others wait for the one that is
+// being checked.
+void Transitioner::look_at_waiting(const LiveUnit& checked) {
+  const TrainingRun& training = state_.run(checked.unit.run);
+  if (training.bound.is_settled() || checked.unit.check == UnitCheck::none) {
+    return;
+  }
+  for (const WorkunitId id :
+       state_.feeder.units_in(checked.unit.run, WorkunitState::open)) {
+    look_at(id);
   }
 }
 
@@ -162,6 +191,7 @@ void Transitioner::begin_check(LiveUnit& live) {
 void Transitioner::accept(LiveUnit& live, const QuorumDecision& quorum) {
   state_.open_results.forget_witnesses(live.unit.object);
   verdicts_.apply(live, quorum);
+  look_at_waiting(live);
   take_back_unsent(live);
   const bool was_to_be_checked =
       live.unit.check == UnitCheck::spot && !live.unit.is_unverified;
@@ -190,6 +220,7 @@ void Transitioner::replicate(LiveUnit& live, const UnitDecision& decision) {
 void Transitioner::fail(LiveUnit& live, const std::string& why) {
   set_state(live.unit, WorkunitState::failed, state_.clock.unix_ms());
   state_.feeder.save(live);
+  look_at_waiting(live);
   take_back_unsent(live);
   state_.record("unit_failed", live.unit.run, 0,
                 fmt::format("unit {}: {}", live.unit.unit_index, why));
@@ -251,6 +282,19 @@ void Transitioner::reject(ResultId id, const std::string& why) {
   look_at(live.unit.id);
 }
 
+void Transitioner::reject_undecided(HostId host, const std::string& why) {
+  std::vector<ResultId> undecided;
+  for (const auto& [id, live] : state_.feeder.units()) {
+    if (live.unit.state != WorkunitState::open) continue;
+    for (const Result& result : live.results) {
+      if (result.host == host && may_count(result)) {
+        undecided.push_back(result.id);
+      }
+    }
+  }
+  for (ResultId id : undecided) reject(id, why);
+}
+
 void Transitioner::ask_for_check(WorkunitId id) {
   begin_check(*state_.feeder.find(id));
   look_at(id);
@@ -290,6 +334,7 @@ void Transitioner::replicate(WorkunitId id, std::uint32_t more) {
 
 void Transitioner::cancel(LiveUnit& live) {
   set_state(live.unit, WorkunitState::cancelled, state_.clock.unix_ms());
+  look_at_waiting(live);
   Consequences(state_).forget_recheck(state_.run(live.unit.run), live.unit);
   state_.feeder.save(live);
   for (Result& result : live.results) {

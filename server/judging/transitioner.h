@@ -44,6 +44,8 @@ class Transitioner {
   // What the operator orders, where nothing speaks against it
   // (server/units/decision_by_hand). why: for people.
   void reject(ResultId result, const std::string& why);
+  // All that the host reported of units that have no verdict.
+  void reject_undecided(HostId host, const std::string& why);
   // Has a house worker compute the unit: its claim decides.
   void ask_for_check(WorkunitId unit);
   // Decides the unit for this result's claim, though nobody recomputed it.
@@ -66,6 +68,8 @@ class Transitioner {
   void take_turn(LiveUnit& live);
   void take_step(LiveUnit& live, const UnitDecision& decision);
   void begin_check(LiveUnit& live);
+  void note_unusual(const LiveUnit& live, ResultId id);
+  void look_at_waiting(const LiveUnit& checked);
   void accept(LiveUnit& live, const QuorumDecision& quorum);
   void ask_house(LiveUnit& live, std::uint32_t fresh);
   void replicate(LiveUnit& live, const UnitDecision& decision);

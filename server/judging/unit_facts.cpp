@@ -1,5 +1,7 @@
 #include "server/judging/unit_facts.h"
 
+#include <algorithm>
+
 #include "server/sending/eligibility.h"
 #include "server/units/states.h"
 #include "validator/trust.h"
@@ -30,6 +32,36 @@ std::vector<Replica> replicas_of(const ProjectState& state,
   return replicas;
 }
 
+namespace {
+
+bool is_any_checked(const ProjectState& state, RunKey run) {
+  const auto& open = state.feeder.units_in(run, WorkunitState::open);
+  return std::any_of(open.begin(), open.end(), [&](WorkunitId id) {
+    return state.feeder.units().at(id).unit.check == UnitCheck::spot;
+  });
+}
+
+}  // namespace
+
+std::optional<UpdateBound::Excess> excess_of(const ProjectState& state,
+                                             const LiveUnit& live,
+                                             const Hash& update) {
+  const UpdateBound& bound = state.runs.at(live.unit.run).bound;
+  const auto size = live.sizes.find(update);
+  if (size == live.sizes.end() || !bound.is_known()) return std::nullopt;
+  return bound.excess_of(size->second);
+}
+
+UpdateLook look_at_update(const ProjectState& state, const LiveUnit& live,
+                          const Hash& update) {
+  if (excess_of(state, live, update)) return UpdateLook::unusual;
+  const bool is_first = !state.runs.at(live.unit.run).bound.is_known() &&
+                        state.has_referee() && live.sizes.contains(update);
+  if (!is_first) return UpdateLook::usual;
+  return is_any_checked(state, live.unit.run) ? UpdateLook::early
+                                              : UpdateLook::first;
+}
+
 UnitFacts facts_of(const ProjectState& state, const LiveUnit& live) {
   const Run& run = state.runs.at(live.unit.run).run;
   UnitFacts facts;
@@ -42,6 +74,12 @@ UnitFacts facts_of(const ProjectState& state, const LiveUnit& live) {
     return Eligibility(state, live)
         .has_volunteer(anchor ? Eligibility::From::anchors
                               : Eligibility::From::anybody);
+  };
+  facts.look_at_update = [&state, &live](ResultId id) {
+    const auto result =
+        std::find_if(live.results.begin(), live.results.end(),
+                     [id](const Result& one) { return one.id == id; });
+    return look_at_update(state, live, result->update);
   };
   facts.draws_check = [&state] {
     return draws_check(state.trust.policy(), state.draw());

@@ -2,6 +2,7 @@
 // from the project's memory. Used by the writer's thread only.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "server/state/project_state.h"
@@ -17,6 +18,12 @@ bool is_late(const ProjectState& state, const LiveUnit& live);
 // oldest first.
 std::vector<Replica> replicas_of(const ProjectState& state,
                                  const LiveUnit& live);
+
+// Where an update of the unit is far larger than those of its run that house
+// workers have confirmed; nullopt: nowhere, or it cannot be said.
+std::optional<UpdateBound::Excess> excess_of(const ProjectState& state,
+                                             const LiveUnit& live,
+                                             const Hash& update);
 
 // `state` and `live` must outlive what is returned, whose functions look at
 // them when they are called.

@@ -61,7 +61,7 @@ void Verdicts::apply(LiveUnit& live, const QuorumDecision& decision) {
     set_state(live.unit, WorkunitState::credited, state_.clock.unix_ms());
   } else if (canonical.computed == ComputeOutcome::diverged) {
     set_state(live.unit, WorkunitState::diverged, state_.clock.unix_ms());
-    training.diverged_unit = live.unit.unit_index;
+    if (!training.divergence) training.divergence = {live.unit.unit_index};
   } else {
     set_state(live.unit, WorkunitState::validated, state_.clock.unix_ms());
   }
@@ -70,6 +70,8 @@ void Verdicts::apply(LiveUnit& live, const QuorumDecision& decision) {
   }
   if (is_valid_of_house(live, decision)) {
     set_check(live.unit, UnitCheck::sound, state_.clock.unix_ms());
+    const auto size = live.sizes.find(canonical.update);
+    if (size != live.sizes.end()) training.bound.add_confirmed(size->second);
   }
   state_.feeder.save(live);
   for (ResultId id : decision.valid) grant(live, *live.find(id));

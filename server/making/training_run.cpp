@@ -257,12 +257,46 @@ TrainingRun open_run(const Run& run, Store& store,
   return training;
 }
 
+UpdateSize size_of_update(const TrainingTask& task, const ObjectStore& objects,
+                          const Hash& update) {
+  const std::string what = "update " + update.hex();
+  return size_of(
+      task, decode_update(task, objects.map_checked(update).bytes(), what));
+}
+
+namespace {
+
+// The last updates that house workers have confirmed, oldest first.
+UpdateBound bound_of(const Run& run, Store& store, const ObjectStore& objects) {
+  std::vector<Workunit> units =
+      store.workunits({.run = run.key,
+                       .state = WorkunitState::assimilated,
+                       .check = UnitCheck::sound},
+                      {.limit = UpdateBound::kWindow});
+  UpdateBound bound;
+  for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
+    const std::optional<Result> result = store.result(unit->canonical_result);
+    if (!result) continue;
+    try {
+      bound.add_confirmed(size_of_update(task_of(store, objects, unit->object),
+                                         objects, result->update));
+    } catch (const Error& error) {
+      // It is in the model already: verify-ledger reports it.
+      if (error.kind() != ErrorKind::corrupt) throw;
+    }
+  }
+  return bound;
+}
+
+}  // namespace
+
 void load_model(TrainingRun& training, Store& store,
                 const ObjectStore& objects) {
   LedgerEntry from =
       parse_entry(store.last_snapshot_record(training.run.key).value().line);
   training.model = state_at(training.run, objects, from);
   apply_later_entries(training, store, objects, from.seq + 1);
+  training.bound = bound_of(training.run, store, objects);
   training.is_loaded = true;
 }
 

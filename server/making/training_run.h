@@ -23,6 +23,7 @@
 #include "server/settings/project_folder.h"
 #include "server/store/store.h"
 #include "validator/model_state.h"
+#include "validator/update_bound.h"
 #include "validator/update_rules/update_rule.h"
 #include "workunits/assignment.h"
 #include "workunits/objects/object_store.h"
@@ -85,8 +86,16 @@ struct TrainingRun {
   // overwritten them; since it was loaded.
   std::uint64_t overwritten = 0;
 
-  // A unit in which the training diverged, until the run was paused for it.
-  std::optional<std::uint64_t> diverged_unit;
+  // How large updates may be that no house worker has confirmed.
+  UpdateBound bound;
+
+  // A unit in which the training diverged, until it is known why.
+  struct Divergence {
+    std::uint64_t unit_index = 0;
+    // Updates that may be the reason were given to recheck.
+    bool is_looked_into = false;
+  };
+  std::optional<Divergence> divergence;
 
   // Assimilated units that are to be rechecked, and those that are to be
   // revoked: see server/rechecking. The run does not end before both are empty.
@@ -148,6 +157,10 @@ struct TrainingRun {
 
 DatasetManifest load_manifest(const ProjectFolder& folder,
                               const std::string& name);
+
+// Of an update that was screened. Throws corrupt if it is missing or damaged.
+UpdateSize size_of_update(const TrainingTask& task, const ObjectStore& objects,
+                          const Hash& update);
 
 // All but model and live units. Throws corrupt, naming run and entry, if the
 // ledger is damaged.

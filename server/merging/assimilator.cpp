@@ -274,13 +274,43 @@ void Assimilator::begin(TrainingRun& training, const LedgerEntry& created) {
 void Assimilator::pause_if_diverged(TrainingRun& training) {
   if (training.run.state != RunState::running) return;
   // A diverged unit leaves the window when it is judged; its verdict stays.
-  if (!training.diverged_unit) return;
+  if (!training.divergence) return;
+  if (is_looking_for_culprits(training)) return;
   pause(
       training,
       fmt::format("the training diverged in unit {}: stop this run and create "
                   "another with a lower --lr",
-                  *training.diverged_unit));
-  training.diverged_unit.reset();
+                  training.divergence->unit_index));
+  training.divergence.reset();
+}
+
+// A false update may be why: the last ones that nobody has confirmed are
+// rechecked. If one is false, revoke() takes the divergence back, and the run
+// goes on.
+bool Assimilator::is_looking_for_culprits(TrainingRun& training) {
+  constexpr std::uint64_t kMostSuspects = 64;
+  const auto is_at_it = [&] {
+    return !training.to_recheck.empty() || !training.to_revoke.empty();
+  };
+  if (training.divergence->is_looked_into || !state_.has_referee()) {
+    return is_at_it();
+  }
+  training.divergence->is_looked_into = true;
+  for (const Workunit& unit :
+       state_.store.workunits({.run = training.run.key,
+       .state = WorkunitState::assimilated,
+       .check = UnitCheck::none},
+                              {.limit = kMostSuspects})) {
+    Consequences(state_).recheck(unit);
+  }
+  if (!is_at_it()) return false;
+  state_.record(
+      "divergence_examined", training.run.key, 0,
+      fmt::format("the training diverged in unit {}: before the run "
+                  "pauses for it, {} updates that nobody confirmed "
+                  "are rechecked",
+                  training.divergence->unit_index, training.to_recheck.size()));
+  return true;
 }
 
 void Assimilator::pause_for_damage(TrainingRun& training,
@@ -330,6 +360,7 @@ void Assimilator::revoke(TrainingRun& training, Revoked entry,
       parameter_parts(training.run.model, rebuilt.parameters()).hash();
   rebuilt.revoke(entry);
   training.model = std::move(rebuilt);
+  training.divergence.reset();  // of the model as it was
   append(training, std::move(entry));
   close_units(training, Closing::branch_left);
   if (training.rule->in_rounds()) open_next_round(training);

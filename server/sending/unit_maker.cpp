@@ -111,8 +111,10 @@ std::vector<RunTurn> UnitMaker::with_work(Turn turn) const {
 }
 
 bool UnitMaker::has_work(const TrainingRun& training) const {
-  // What is made while the model is rebuilt would be cancelled.
-  if (training.run.state != RunState::running || training.is_revising) {
+  // What is made while the model is rebuilt would be cancelled, and what is
+  // made on a model that diverged diverges.
+  if (training.run.state != RunState::running || training.is_revising ||
+      training.divergence) {
     return false;
   }
   if (training.is_handed_out() || !training.end_reason.empty()) return false;

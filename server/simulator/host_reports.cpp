@@ -69,7 +69,7 @@ ScreenedReport HostReports::screened(OpenResult& open, const PrivateKey* key,
   }
   if (!has_gradients_) {
     header.claim = claim;
-    return {{encode(header), {}}, header, claim_hash(claim), {}, false, {}};
+    return {{encode(header), {}}, header, claim_hash(claim), {}, false, {}, {}};
   }
   Bytes update;
   if (claim.outcome == ComputeOutcome::success) {

@@ -79,6 +79,7 @@ void ProjectState::load(TrainingRun& training) {
   try {
     load_model(training, store, objects);
     feeder.load(training.run.key, objects);
+    note_sizes(training.run.key);
     for (const Workunit& unit : store.workunits_to_check(training.run.key)) {
       (unit.check == UnitCheck::recheck ? training.to_recheck
                                         : training.to_revoke)
@@ -95,6 +96,20 @@ void ProjectState::load(TrainingRun& training) {
     log_error("run_not_loaded",
               {{"run", training.run.name}, {"why", training.run.state_reason}});
     hold_results(training.run.key);
+  }
+}
+
+void ProjectState::note_sizes(RunKey run) {
+  for (const WorkunitId id : feeder.units_in(run, WorkunitState::open)) {
+    LiveUnit& live = *feeder.find(id);
+    for (const Result& result : live.results) {
+      const bool has_payload = may_count(result) &&
+                               result.validate_state == ValidateState::init &&
+                               result.computed == ComputeOutcome::success;
+      if (!has_payload || live.sizes.contains(result.update)) continue;
+      live.sizes[result.update] =
+          size_of_update(*live.task, objects, result.update);
+    }
   }
 }
 

@@ -126,6 +126,8 @@ struct ProjectState {
 
  private:
   void leave_shards(HostId host);
+  // Of updates that wait for a verdict.
+  void note_sizes(RunKey run);
 };
 
 }  // namespace quorate

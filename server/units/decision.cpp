@@ -23,21 +23,48 @@ bool is_to_be_judged(const Workunit& unit, const QuorumDecision& quorum) {
   return unit.check == UnitCheck::spot || quorum.is_disputed;
 }
 
-// Proven hosts are checked now and then, by a draw that nobody can foresee:
-// their results are in already. One is believed alone, another may vouch for an
-// accomplice, whom the server drew by chance or who is new by choice.
-bool draws_check(const Workunit& unit, std::span<const Result> results,
-                 const UnitFacts& facts, const QuorumDecision& quorum) {
-  if (unit.check != UnitCheck::none) return false;
-  const bool is_of_house = std::any_of(
+bool is_of_house(std::span<const Result> results,
+                 const QuorumDecision& quorum) {
+  return std::any_of(
       quorum.valid.begin(), quorum.valid.end(),
       [&](ResultId id) { return find(results, id).user == kHouseUser; });
+}
+
+bool has_diverged(std::span<const Result> results,
+                  const QuorumDecision& quorum) {
+  return find(results, quorum.canonical).computed == ComputeOutcome::diverged;
+}
+
+// Of an update that may become part of the model on volunteers' word.
+UpdateLook look_of(std::span<const Result> results, const UnitFacts& facts,
+                   const QuorumDecision& quorum) {
+  if (facts.is_late || has_diverged(results, quorum)) return UpdateLook::usual;
+  return facts.look_at_update(quorum.canonical);
+}
+
+// Proven hosts are checked now and then, by a draw that nobody can foresee:
+// their results are in already. One is believed alone, another may vouch for an
+// accomplice, whom the server drew by chance or who is new by choice. And they
+// are checked whenever their update is far larger than others.
+UnitStep step_before_verdict(const Workunit& unit,
+                             std::span<const Result> results,
+                             const UnitFacts& facts,
+                             const QuorumDecision& quorum) {
+  if (unit.check != UnitCheck::none || is_of_house(results, quorum)) {
+    return UnitStep::accept;
+  }
   const bool is_alone = quorum.valid.size() == 1;
   // Where nobody could do it, it would hold up the run for ever.
-  const bool is_possible =
-      facts.has_referee ? is_alone || facts.needs_anchor
-                        : is_alone && facts.has_volunteer(facts.needs_anchor);
-  return is_possible && !is_of_house && facts.draws_check();
+  if (!facts.has_referee &&
+      !(is_alone && facts.has_volunteer(facts.needs_anchor))) {
+    return UnitStep::accept;
+  }
+  const UpdateLook look = look_of(results, facts, quorum);
+  if (look == UpdateLook::early) return UnitStep::wait;
+  if (look != UpdateLook::usual) return UnitStep::check;
+  const bool may_be_drawn = is_alone || facts.needs_anchor;
+  return may_be_drawn && facts.draws_check() ? UnitStep::check
+                                             : UnitStep::accept;
 }
 
 // A drawn check; members that disagree, even if one side is enough for a
@@ -46,10 +73,10 @@ bool draws_check(const Workunit& unit, std::span<const Result> results,
 bool needs_referee(const Workunit& unit, std::span<const Result> results,
                    const UnitFacts& facts, const QuorumDecision& quorum) {
   if (!facts.has_referee) return false;
-  const bool has_diverged =
-      quorum.decided() &&
-      find(results, quorum.canonical).computed == ComputeOutcome::diverged;
-  if (!is_to_be_judged(unit, quorum) && !has_diverged) return false;
+  if (!is_to_be_judged(unit, quorum) &&
+      !(quorum.decided() && has_diverged(results, quorum))) {
+    return false;
+  }
   const bool has_answer =
       std::any_of(results.begin(), results.end(), [](const Result& r) {
         return r.user == kHouseUser && r.outcome == ResultOutcome::success;
@@ -87,17 +114,35 @@ UnitDecision replicate(const Workunit& unit, std::span<const Result> results,
   return decision;
 }
 
+// House workers have failed at its check, and it looks false without one.
+bool is_beyond_belief(const Workunit& unit, std::span<const Result> results,
+                      const UnitFacts& facts, const QuorumDecision& quorum) {
+  return facts.has_referee && unit.check == UnitCheck::spot &&
+         !is_of_house(results, quorum) &&
+         look_of(results, facts, quorum) == UpdateLook::unusual;
+}
+
 UnitDecision decide_open(const Workunit& unit, std::span<const Result> results,
                          const UnitFacts& facts) {
   QuorumDecision quorum =
       decide_quorum(facts.replicas, quorum_rule(unit, facts));
   UnitDecision decision;
-  if (quorum.decided() && draws_check(unit, results, facts, quorum)) {
-    decision.step = UnitStep::check;
-  } else if (needs_referee(unit, results, facts, quorum)) {
-    return ask_referee(results);
-  } else if (quorum.decided()) {
-    decision.step = UnitStep::accept;
+  if (quorum.decided()) {
+    decision.step = step_before_verdict(unit, results, facts, quorum);
+    if (decision.step != UnitStep::accept) {
+      decision.quorum = std::move(quorum);
+      return decision;
+    }
+  }
+  if (needs_referee(unit, results, facts, quorum)) return ask_referee(results);
+  if (quorum.decided()) {
+    if (is_beyond_belief(unit, results, facts, quorum)) {
+      decision.step = UnitStep::fail;
+      decision.reason =
+          "its update is far larger than others, and no house worker could "
+          "compute it";
+      return decision;
+    }
     decision.quorum = std::move(quorum);
   } else if (!facts.is_late) {
     return replicate(unit, results, facts, std::move(quorum));

@@ -21,6 +21,14 @@
 
 namespace quorate {
 
+// An update beside those of its run that house workers have confirmed.
+enum class UpdateLook {
+  usual,
+  unusual,  // far larger: see validator/update_bound
+  first,    // none is confirmed, and none is being checked
+  early,    // none is confirmed, and one is being checked
+};
+
 // What the decision has to know beside the unit's own rows.
 struct UnitFacts {
   // The results that may be part of a quorum, oldest first.
@@ -36,6 +44,9 @@ struct UnitFacts {
   // A volunteer is active who may compute another result of the unit; with
   // `anchor`, a proven one. Asked only where it matters: it takes time.
   std::function<bool(bool anchor)> has_volunteer;
+  // Whether a result's update is one that a host's word is enough for. Asked
+  // only of a quorum that no house worker is part of.
+  std::function<UpdateLook(ResultId)> look_at_update;
   // The draw of the spot check: true now and then, unforeseeable. Asked at most
   // once, and only for a unit that could be checked.
   std::function<bool()> draws_check;
@@ -48,7 +59,7 @@ enum class UnitStep {
   wait,       // nothing, until something happens to the unit
   replicate,  // make more results, for volunteers or for a house worker
   referee,    // have a house worker compute it
-  check,      // a spot check was drawn: the verdict waits for it
+  check,      // somebody else is to compute it: the verdict waits for that
   accept,     // the verdict
   judge,      // results came after the verdict: judge them, too
   fail,       // it can never be validated
@@ -60,7 +71,7 @@ std::string_view name_of(UnitStep step);
 
 struct UnitDecision {
   UnitStep step = UnitStep::wait;
-  QuorumDecision quorum{};   // accept; replicate
+  QuorumDecision quorum{};   // check, accept; replicate
   std::uint32_t create = 0;  // replicate, referee: new results
   bool for_house = false;    // replicate: a house worker computes one of them
   std::string reason{};      // fail: why

@@ -17,6 +17,7 @@
 
 #include "server/store/store.h"
 #include "server/units/open_results.h"
+#include "validator/update_bound.h"
 #include "workunits/objects/object_store.h"
 #include "workunits/task.h"
 #include "workunits/workunit.h"
@@ -28,6 +29,8 @@ struct LiveUnit {
   std::shared_ptr<const TrainingTask> task;
   std::uint64_t sealed_bytes = 0;  // what the sealed task takes
   std::vector<Result> results;     // in order of id
+  // Of reported updates whose payload is there.
+  std::map<Hash, UpdateSize> sizes{};
 
   Result* find(ResultId id);
 };

@@ -77,6 +77,7 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
   settings.reservation = Seconds(2);
   settings.house_workers = options_.house_workers;
   settings.trust_proven_after = options_.proven_after;
+  settings.trust_proven_time = options_.proven_time;
   settings.trust_spot_check = options_.spot_check;
   settings.trust_anchor = options_.anchor;
   settings.evaluate_every = Seconds(0);
@@ -84,6 +85,7 @@ ProjectFixture::ProjectFixture(ProjectOptions options)
   make_project_folders(folder_);
   open();
   create_run();
+  lift_bound();
 }
 
 void ProjectFixture::open() {
@@ -93,6 +95,18 @@ void ProjectFixture::open() {
       options_.on_disk ? open_sqlite_store(folder_.database())
                        : store_of_test(),
       options_.roles, options_.on_disk, [](const std::string&) {});
+  lift_bound();
+}
+
+void ProjectFixture::lift_bound() {
+  if (options_.is_bounded) return;
+  for (auto& [key, training] : state().runs) {
+    UpdateSize huge;
+    huge.norms.assign(parameters_of(training.run.model).size(), 1e30);
+    for (std::size_t i = 0; i < UpdateBound::kWindow; ++i) {
+      training.bound.add_confirmed(huge);
+    }
+  }
 }
 
 void ProjectFixture::reopen() {

@@ -55,8 +55,11 @@ struct ProjectOptions {
   std::uint32_t house_workers = 0;
   // As a project without trust: every quorum counts, nobody becomes proven.
   std::uint32_t proven_after = 0;
+  Seconds proven_time{0};
   double spot_check = 0;
   bool anchor = false;
+  // Else every update is a usual one: as if a very large one were confirmed.
+  bool is_bounded = false;
   std::uint32_t evaluate_every_versions = 2;
   Roles roles{};
   bool on_disk = false;  // else the store is in memory and cannot be reopened
@@ -143,6 +146,7 @@ class ProjectFixture {
   Store& store() { return core_->store(); }
   ObjectStore& objects() { return core_->objects(); }
   void create_run();
+  void lift_bound();
 
   ProjectOptions options_;
   TemporaryFolder root_;

@@ -180,18 +180,19 @@ TEST_CASE("an update is what its task's codec writes of finite values") {
     CAPTURE(name);
     task.codec = codec_called(name).value();
     const Bytes good = encode_update(task, values);
-    CHECK(screen_update(task, good) == std::nullopt);
+    CHECK(screen_update(task, good).rejection == std::nullopt);
     // cut at any byte
     for (std::size_t size = 0; size < good.size(); ++size) {
-      CHECK(screen_update(task, ByteView(good).first(size)).has_value());
+      CHECK(screen_update(task, ByteView(good).first(size))
+                .rejection.has_value());
     }
     // by another codec, of another model
     TrainingTask other = task;
     other.codec = task.codec == Codec::int4 ? Codec::int8 : Codec::int4;
-    CHECK(screen_update(other, good).has_value());
+    CHECK(screen_update(other, good).rejection.has_value());
     other = task;
     other.model.widths = {2, 9, 2};
-    CHECK(screen_update(other, good).has_value());
+    CHECK(screen_update(other, good).rejection.has_value());
   }
 }
 
@@ -206,8 +207,9 @@ TEST_CASE("an update of whole values is the model's tensors, all finite") {
                             -std::numeric_limits<float>::infinity(),
                             std::numeric_limits<float>::quiet_NaN()}) {
       values[16] = bad;
-      CHECK(screen_update(task, write_parameters(task.model, values)) ==
-            "malformed update: elements that are not finite");
+      CHECK(
+          screen_update(task, write_parameters(task.model, values)).rejection ==
+          "malformed update: elements that are not finite");
     }
   }
   SUBCASE("another order of the same tensors") {
@@ -216,14 +218,14 @@ TEST_CASE("an update of whole values is the model's tensors, all finite") {
     std::swap(swapped.front(), swapped.back());
     const Bytes bytes = write_safetensors(swapped);
     REQUIRE(bytes.size() == good.size());
-    CHECK(screen_update(task, bytes) ==
+    CHECK(screen_update(task, bytes).rejection ==
           "malformed update: its header is not that of an update of this "
           "model by codec fp32");
   }
   SUBCASE("the same tensors, written otherwise") {
     CHECK(
         screen_update(task, write_parameters(task.model, values, {{"a", "b"}}))
-            .has_value());
+            .rejection.has_value());
   }
 }
 

@@ -4,8 +4,9 @@
 Short forms of bench/attacks, with the trust settings of a new project: whoever
 sends what is not the unit's work in form (another's report or proof, an old
 one, a body that was not signed, a unit sealed by itself, a report for what
-another holds) never gets it in; nor do five new hosts that agree on false
-updates, and all of them are found. Last, a volunteer's own client refuses a
+another holds) never gets it in; nor do proven hosts with updates of 1e37, whose
+word was enough before; nor five new hosts that agree on false updates. All of
+them are found. Last, a volunteer's own client refuses a
 unit that somebody on the way has changed, or has sealed with another key.
 """
 
@@ -31,14 +32,14 @@ STRUCTURAL = ["copied-result", "copied-proof", "wrong-payload", "replayed",
 EPOCHS = 8  # of 80 units
 
 
-def train(stage, attack, honest, attackers):
+def train(stage, attack, honest, attackers, *arguments):
     """A whole run with these hosts; what became of the attackers' work."""
     project = Project(stage, **TRUST)
     project.add_glyphs(10240)
     project.create_run("--dataset", "glyphs", "--model", "mlp:8", "--batch",
                        32, "--local-steps", 4, "--epochs", EPOCHS)
     server = Server(project).start()
-    swarm = Swarm(server, attack, honest, attackers).start()
+    swarm = Swarm(server, attack, honest, attackers, arguments).start()
     project.wait_until_finished(120)
     expect(swarm.is_running(), f"the swarm ended: {swarm.last_line()}")
     swarm.kill()
@@ -62,6 +63,14 @@ def test_structural(stage):
            f"a witness sent {verdict.witness_bytes} bytes")
     return (f"{verdict.units} units, {verdict.falsified} attacks by "
             f"{verdict.attackers} hosts, each in its way, none got in")
+
+
+def test_huge(stage):
+    verdict = train(stage, "huge", 8, 5, "--after", 45)
+    expect(verdict.assimilated == 0 and verdict.found == verdict.attackers,
+           f"proven hosts that send 1e37: {verdict}")
+    return (f"{verdict.units} units, {verdict.falsified} updates of 1e37 by "
+            f"proven hosts, none got in, all {verdict.found} hosts were found")
 
 
 def test_colluders(stage):
@@ -194,4 +203,4 @@ def test_forged_units(stage):
 
 
 if __name__ == "__main__":
-    run(__doc__, test_structural, test_colluders, test_forged_units)
+    run(__doc__, test_structural, test_huge, test_colluders, test_forged_units)

@@ -34,7 +34,8 @@ MARK = "QUORATE_TEST_STAGE"  # in the environment of everything we start
 # Trust is off unless a test is about it: every quorum counts, nobody becomes
 # proven.
 SETTINGS = {"lease": 6, "heartbeat": 1, "reservation": 0.5,
-            "trust_proven_after": 0, "trust_anchor": "false",
+            "trust_proven_after": 0, "trust_proven_time": 0,
+            "trust_anchor": "false",
             "trust_ban_after": 1000000, "trust_spot_check": 0}
 
 

@@ -149,7 +149,7 @@ TEST_CASE("volunteers alone cannot say that the training diverged") {
       project.report(who, project.take(who), test::divergence());
     }
     CHECK(project.run().run.state == RunState::running);
-    CHECK_FALSE(project.run().diverged_unit.has_value());
+    CHECK_FALSE(project.run().divergence.has_value());
     project.report(project.house(), project.take_as_house());
     CHECK(project.assimilated().size() == 1);
     CHECK(project.host(users[0]).invalid == 1);

@@ -54,6 +54,7 @@ struct Scene {
     facts.run_quorum = 2;
     facts.has_volunteer = [](bool) { return true; };
     facts.draws_check = [] { return false; };
+    facts.look_at_update = [](ResultId) { return UpdateLook::usual; };
   }
 
   UnitDecision decide() {
@@ -153,6 +154,64 @@ TEST_CASE("one proven host's word is enough unless a check is drawn") {
   scene.unit.check = UnitCheck::spot;
   scene.unit.min_quorum = scene.unit.target_results = 2;
   CHECK(scene.step() == UnitStep::replicate);
+}
+
+TEST_CASE("an update that is far larger than others is checked") {
+  Scene scene;
+  UpdateLook look = UpdateLook::usual;
+  scene.facts.look_at_update = [&](ResultId) { return look; };
+  scene.results = {reported(1, kAnn, 7), reported(2, kBob, 7)};
+  scene.facts.has_referee = true;
+  CHECK(scene.step() == UnitStep::accept);
+  look = UpdateLook::unusual;
+  const UnitDecision decision = scene.decide();
+  CHECK(decision.step == UnitStep::check);
+  CHECK(decision.quorum.canonical == 1);
+  look = UpdateLook::first;
+  CHECK(scene.step() == UnitStep::check);
+  look = UpdateLook::early;
+  CHECK(scene.step() == UnitStep::wait);
+
+  SUBCASE("not what a house worker computed") {
+    look = UpdateLook::unusual;
+    scene.results.push_back(reported(3, kHouseUser, 7));
+    CHECK(scene.step() == UnitStep::accept);
+  }
+  SUBCASE("not what is not for the model") {
+    look = UpdateLook::unusual;
+    scene.facts.is_late = true;
+    CHECK(scene.step() == UnitStep::accept);
+  }
+  SUBCASE("not by volunteers who have agreed already") {
+    look = UpdateLook::unusual;
+    scene.facts.has_referee = false;
+    CHECK(scene.step() == UnitStep::accept);
+  }
+}
+
+TEST_CASE("who alone made a large update is checked by another volunteer") {
+  Scene scene;
+  scene.facts.look_at_update = [](ResultId) { return UpdateLook::unusual; };
+  scene.unit.min_quorum = scene.unit.target_results = 1;
+  scene.results = {reported(1, kAnn, 7)};
+  CHECK(scene.step() == UnitStep::check);
+  scene.facts.has_volunteer = [](bool) { return false; };
+  CHECK(scene.step() == UnitStep::accept);
+}
+
+TEST_CASE("a large update that no house worker can compute is not believed") {
+  Scene scene;
+  scene.facts.has_referee = true;
+  scene.unit.check = UnitCheck::spot;
+  scene.results = {reported(1, kAnn, 7), reported(2, kBob, 7)};
+  for (ResultId id = 3; id < 3 + ResultId{kMostHouseErrors}; ++id) {
+    scene.results.push_back(failed(id, kHouseUser));
+  }
+  CHECK(scene.step() == UnitStep::accept);
+  scene.facts.look_at_update = [](ResultId) { return UpdateLook::unusual; };
+  const UnitDecision decision = scene.decide();
+  CHECK(decision.step == UnitStep::fail);
+  CHECK(decision.reason.find("far larger") != std::string::npos);
 }
 
 TEST_CASE("a word that was believed alone is not when its host is not proven") {

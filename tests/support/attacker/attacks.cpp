@@ -15,6 +15,10 @@ namespace quorate::test {
 namespace {
 
 constexpr float kScale = 1.5F;
+constexpr float kLarge = 30.0F;
+constexpr float kGrowth = 1.3F;
+// Finite as a scale of codes, too.
+constexpr float kHuge = 1e37F;
 
 float root_mean_square(std::span<const float> values) {
   double sum = 0;
@@ -23,9 +27,10 @@ float root_mean_square(std::span<const float> values) {
   return static_cast<float>(std::sqrt(sum / count));
 }
 
-void change_values(std::span<float> values, Change change,
+void change_values(std::span<float> values, Change change, std::uint64_t seed,
                    RandomStream& random) {
   // Uniform in [-a, a) has the root mean square a / sqrt(3).
+  constexpr std::uint64_t kMost = 100;
   float range = root_mean_square(values) * std::sqrt(3.0F);
   for (float& value : values) {
     switch (change) {
@@ -34,6 +39,15 @@ void change_values(std::span<float> values, Change change,
         break;
       case Change::scaled:
         value *= kScale;
+        break;
+      case Change::large:
+        value *= kLarge;
+        break;
+      case Change::growing:
+        value *= std::pow(kGrowth, static_cast<float>(std::min(seed, kMost)));
+        break;
+      case Change::huge:
+        value = kHuge;
         break;
       case Change::sign_flip:
         value = -value;
@@ -183,7 +197,7 @@ void change_update(Bytes& update, Change change, std::uint64_t seed) {
   for (const Range& range : ranges) {
     std::vector<float> values(range.bytes / sizeof(float));
     std::memcpy(values.data(), update.data() + range.offset, range.bytes);
-    change_values(values, change, random);
+    change_values(values, change, seed, random);
     std::memcpy(update.data() + range.offset, values.data(), range.bytes);
   }
 }
@@ -191,6 +205,8 @@ void change_update(Bytes& update, Change change, std::uint64_t seed) {
 std::unique_ptr<client::ResultTamper> make_attack(const std::string& name) {
   if (name == "random") return std::make_unique<ChangedUpdate>(Change::random);
   if (name == "scaled") return std::make_unique<ChangedUpdate>(Change::scaled);
+  if (name == "large") return std::make_unique<ChangedUpdate>(Change::large);
+  if (name == "huge") return std::make_unique<ChangedUpdate>(Change::huge);
   if (name == "sign-flip") {
     return std::make_unique<ChangedUpdate>(Change::sign_flip);
   }

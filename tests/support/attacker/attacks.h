@@ -14,12 +14,15 @@ namespace quorate::test {
 
 // The names that make_attack knows, for messages.
 inline constexpr const char* kAttackNames =
-    "random, agreed, scaled, sign-flip, non-finite, false-digests, "
+    "random, agreed, scaled, large, huge, sign-flip, non-finite, "
+    "false-digests, "
     "wrong-payload, other-unit, spoilt-replicas";
 
 //   random         floats drawn anew, of the size that the honest ones have
 //   agreed         the same, drawn alike by all who have this unit
 //   scaled         the update times 1.5
+//   large          the update times 30
+//   huge           values of 1e37
 //   sign-flip      the update times -1
 //   non-finite     one element of the update is NaN
 //   false-digests  the right update, with made-up digests of the state
@@ -36,8 +39,17 @@ std::unique_ptr<client::ResultTamper> sometimes(
     std::uint64_t honest);
 
 // A change to all values of an update; the bytes are a safetensors container
-// and stay a valid one. Throws corrupt if they are none.
-enum class Change { random, scaled, sign_flip, not_finite };
+// and stay a valid one. Throws corrupt if they are none. Of an update in codes
+// it is their scales that change. growing: times 1.3 to the power of `seed`.
+enum class Change {
+  random,
+  scaled,
+  large,
+  growing,
+  huge,
+  sign_flip,
+  not_finite
+};
 void change_update(Bytes& update, Change change, std::uint64_t seed);
 
 }  // namespace quorate::test
