@@ -61,6 +61,13 @@ std::size_t RequestParser::parse(std::string_view bytes, const char* what) {
 }
 
 std::size_t RequestParser::parse_head(std::string_view bytes) {
+  // RFC 9112, section 5.2. Beast would join the lines; a proxy in front that
+  // reads them otherwise has let another request pass than we see.
+  if (bytes.find("\r\n ") != bytes.npos || bytes.find("\r\n\t") != bytes.npos) {
+    throw Error(ErrorKind::corrupt,
+                "reading the request's head: a header line is folded: send it "
+                "as one line");
+  }
   eager(false);
   std::size_t used = parse(bytes, "reading the request's head: ");
   if (!is_head_done_) {

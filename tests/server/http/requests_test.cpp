@@ -82,6 +82,9 @@ TEST_CASE("what is not HTTP is refused") {
   for (std::string bad :
        {"nonsense\r\n\r\n", "GET / HTTP/3.0\r\n\r\n",
         "GET / HTTP/1.1\r\nno colon\r\n\r\n",
+        "POST / HTTP/1.1\r\nX: a\r\n b\r\n\r\n",
+        "POST / HTTP/1.1\r\nX: a\r\n\tb\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length:\r\n 0\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: 3\r\n"
