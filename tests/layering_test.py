@@ -72,7 +72,7 @@ ROOMS = {
     "validator": ["validator/update_rules", "validator"],
     "server/store": ["server/store", "server/store/memory",
                      "server/store/sqlite"],
-    "server/http": ["server/http/tls", "server/http"],
+    "server/http": ["server/http/tls", "server/http/clients", "server/http"],
     "server/datasets": ["server/datasets", "server/datasets/readers"],
     "server": [
         "server/settings",      # the project's folder, its keys and settings

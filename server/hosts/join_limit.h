@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "server/http/clients/places.h"
 
 namespace quorate {
 
@@ -17,6 +18,9 @@ namespace quorate {
 // it fills.
 std::optional<Seconds> take_token(Instant& full_at, Instant now,
                                   Seconds interval, Seconds size);
+// How long until there is one; 0: now.
+Seconds wait_for_token(Instant full_at, Instant now, Seconds interval,
+                       Seconds size);
 
 class JoinLimit {
  public:
@@ -28,12 +32,20 @@ class JoinLimit {
   // Beyond that, all further places share one bucket.
   static constexpr std::size_t kMostPlaces = 100'000;
 
-  // Counts one more from `place` (see place_of) and returns nullopt; else
-  // nothing is counted, and this is how long it must wait.
-  std::optional<Seconds> join(const std::string& place);
+  // Counts one more from all of `places` and returns nullopt; else nothing is
+  // counted, and this is how long it must wait.
+  std::optional<Seconds> join(const Places& places);
+  std::optional<Seconds> join(const std::string& place) {
+    return join(Places{{place}});
+  }
 
  private:
-  Instant& bucket_of(const std::string& place, Instant now);
+  Seconds interval_of(const Place& place) const {
+    return interval_ / place.times;
+  }
+  // Under which a place's bucket is kept.
+  const std::string& key_of(const Place& place) const;
+  void make_room(Instant now);
 
   Seconds interval_;
   const Clock& clock_;

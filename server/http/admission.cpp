@@ -1,23 +1,33 @@
 #include "server/http/admission.h"
 
+#include <algorithm>
+
 namespace quorate {
 
-std::optional<Admission::Ticket> Admission::enter(const std::string& place) {
+std::optional<Admission::Ticket> Admission::enter(const Places& places) {
   std::lock_guard lock(mutex_);
-  if (open_ >= max_connections_) return {};
-  if (!place.empty()) {
-    std::size_t& here = places_[place];
-    if (here >= max_per_place_) return {};
-    ++here;
-  }
+  if (open_ >= max_connections_ || !take_locked(places)) return {};
   ++open_;
-  return std::optional<Ticket>(std::in_place, *this, place);
+  return std::optional<Ticket>(std::in_place, *this, places);
 }
 
-void Admission::leave(const std::string& place) {
+// In all of them or in none.
+bool Admission::take_locked(const Places& places) {
+  const bool is_room =
+      std::all_of(places.begin(), places.end(), [this](const Place& place) {
+        const auto found = places_.find(place.key);
+        return found == places_.end() ||
+               found->second < max_per_place_ * place.times;
+      });
+  if (!is_room) return false;
+  for (const Place& place : places) ++places_[place.key];
+  return true;
+}
+
+void Admission::leave(const Places& places) {
   std::lock_guard lock(mutex_);
-  if (!place.empty()) {
-    auto found = places_.find(place);
+  for (const Place& place : places) {
+    const auto found = places_.find(place.key);
     if (--found->second == 0) places_.erase(found);
   }
   if (--open_ == 0) is_empty_.notify_all();

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "server/http/clients/places.h"
 
 namespace quorate {
 
@@ -20,34 +21,35 @@ class Admission {
   // Stands for one connection; gives its place back when destroyed.
   class Ticket {
    public:
-    Ticket(Admission& admission, std::string place)
-        : admission_(&admission), place_(std::move(place)) {}
+    Ticket(Admission& admission, Places places)
+        : admission_(&admission), places_(std::move(places)) {}
     Ticket(Ticket&& other) noexcept
         : admission_(std::exchange(other.admission_, nullptr)),
-          place_(std::move(other.place_)) {}
+          places_(std::move(other.places_)) {}
     Ticket& operator=(Ticket&&) = delete;
     ~Ticket() {
-      if (admission_) admission_->leave(place_);
+      if (admission_) admission_->leave(places_);
     }
 
    private:
     Admission* admission_;
-    std::string place_;
+    Places places_;
   };
 
   Admission(std::size_t max_connections, std::size_t max_per_place)
       : max_connections_(max_connections), max_per_place_(max_per_place) {}
 
-  // A ticket if one more connection from `place` may stay. An empty place (a
-  // unix socket, a trusted proxy) has no limit of its own.
-  std::optional<Ticket> enter(const std::string& place);
+  // A ticket if one more connection from each of `places` may stay. What comes
+  // from no place (a unix socket, a trusted proxy) has no limit of its own.
+  std::optional<Ticket> enter(const Places& places);
 
   std::size_t open() const;
   // Waits until no connection is open; false if that took too long.
   bool wait_until_empty(Seconds at_most);
 
  private:
-  void leave(const std::string& place);
+  bool take_locked(const Places& places);
+  void leave(const Places& places);
 
   const std::size_t max_connections_;
   const std::size_t max_per_place_;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "server/http/clients/places.h"
 #include "server/http/listen_socket.h"
 #include "server/http/text.h"
 
@@ -40,8 +41,9 @@ void say_busy(int socket) {
 
 // Another user of this machine takes no more connections than another machine;
 // who serves may have any number.
-std::string place_of_user(std::uint32_t user) {
-  return user == ::geteuid() ? "" : fmt::format("user {}", user);
+Places places_of_user(std::uint32_t user) {
+  if (user == ::geteuid()) return {};
+  return {{fmt::format("user {}", user)}};
 }
 
 bool is_shortage(int error) {
@@ -137,10 +139,10 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   ++shared_.connections;
   std::optional<std::uint32_t> user;
   if (listener.is_unix) user = user_at(socket.get());
-  auto ticket = shared_.admission.enter(user ? place_of_user(*user)
+  auto ticket = shared_.admission.enter(user ? places_of_user(*user)
                                         : is_proxy || listener.is_unix
-                                            ? ""
-                                            : place_of(client));
+                                            ? Places()
+                                            : places_of(client));
   if (!ticket) {
     ++shared_.connections_refused;
     if (!listener.tls) say_busy(socket.get());

@@ -29,13 +29,13 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-struct Place {
+struct Resolved {
   std::string text;  // for messages: "127.0.0.1:8470"
   sockaddr_storage address{};
   socklen_t size = 0;
 };
 
-Place resolve(const std::string& address, std::uint16_t port) {
+Resolved resolve(const std::string& address, std::uint16_t port) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
@@ -49,12 +49,12 @@ Place resolve(const std::string& address, std::uint16_t port) {
                             "machine, for example 127.0.0.1",
                             address, ::gai_strerror(failed)));
   }
-  Place place{fmt::format("{}:{}", address, port), {}, found->ai_addrlen};
+  Resolved place{fmt::format("{}:{}", address, port), {}, found->ai_addrlen};
   std::memcpy(&place.address, found->ai_addr, found->ai_addrlen);
   return place;
 }
 
-[[noreturn]] void throw_listen(const Place& place) {
+[[noreturn]] void throw_listen(const Resolved& place) {
   const char* advice = "";
   if (errno == EADDRINUSE) {
     advice = ": stop the program that uses this port, or choose another port";
@@ -73,7 +73,7 @@ void set_option(int fd, int level, int option, int value) {
   }
 }
 
-FileDescriptor bound(const Place& place, bool is_shared) {
+FileDescriptor bound(const Resolved& place, bool is_shared) {
   FileDescriptor fd(::socket(place.address.ss_family,
                              SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) throw_listen(place);
@@ -125,7 +125,7 @@ FileDescriptor unix_socket() {
 
 TcpSockets listen_tcp(const std::string& address, std::uint16_t port,
                       std::size_t count) {
-  Place place = resolve(address, port);
+  Resolved place = resolve(address, port);
   // Sharing lets a second server of the same user take half the connections
   // without anybody noticing; a socket that does not share finds it.
   if (port != 0) bound(place, false);

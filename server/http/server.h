@@ -4,8 +4,9 @@
 //
 // The room server/http owns sockets, I/O threads and the requests under way,
 // and is the only one that includes Boost. It may include base/ and
-// server/http/tls; headers that say "internal" are for this room alone, the
-// others are message.h, router.h, responder.h, text.h and this one.
+// server/http/tls and server/http/clients; headers that say "internal" are for
+// this room alone, the others are message.h, router.h, responder.h, text.h and
+// this one.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,7 @@ struct Listener;
 
 struct HttpLimits {
   std::size_t max_connections = 10'000;
-  // Of one IPv4 address or IPv6 /64: a university's hosts may share one.
+  // Of one address: a university's hosts may share one. See places_of.
   std::size_t max_connections_per_address = 1'000;
   std::size_t max_head_bytes = 16 << 10;
   // Absolute: however the bytes trickle in.

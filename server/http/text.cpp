@@ -1,7 +1,6 @@
 #include "server/http/text.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <ctime>
 
@@ -148,39 +147,6 @@ std::string forwarded_address(const Request& request,
   bool is_address = ::inet_pton(AF_INET, client.c_str(), ignored) == 1 ||
                     ::inet_pton(AF_INET6, client.c_str(), ignored) == 1;
   return is_address ? client : proxy;
-}
-
-std::string place_of(const std::string& address) {
-  in6_addr v6{};
-  if (::inet_pton(AF_INET6, address.c_str(), &v6) != 1) return address;
-  if (!IN6_IS_ADDR_V4MAPPED(&v6)) return to_hex(ByteView(v6.s6_addr, 8));
-  char v4[INET_ADDRSTRLEN];
-  return ::inet_ntop(AF_INET, &v6.s6_addr[12], v4, sizeof v4);
-}
-
-namespace {
-
-bool is_local(const std::array<std::uint8_t, 4>& v4) {
-  return v4[0] == 127 || v4[0] == 10 || (v4[0] == 192 && v4[1] == 168) ||
-         (v4[0] == 172 && v4[1] / 16 == 1) || (v4[0] == 169 && v4[1] == 254);
-}
-
-bool is_local(const in6_addr& v6) {
-  return IN6_IS_ADDR_LOOPBACK(&v6) || IN6_IS_ADDR_LINKLOCAL(&v6) ||
-         (v6.s6_addr[0] & 0xfe) == 0xfc;  // unique local, RFC 4193
-}
-
-}  // namespace
-
-std::string block_of(const std::string& address) {
-  const std::string place = place_of(address);  // mapped addresses as IPv4
-  std::array<std::uint8_t, 4> v4{};
-  if (::inet_pton(AF_INET, place.c_str(), v4.data()) == 1) {
-    return is_local(v4) ? "" : to_hex(ByteView(v4.data(), 3));
-  }
-  in6_addr v6{};
-  if (::inet_pton(AF_INET6, address.c_str(), &v6) != 1) return "";
-  return is_local(v6) ? "" : to_hex(ByteView(v6.s6_addr, 6));
 }
 
 Conditions conditions_of(const Request& request) {

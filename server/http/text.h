@@ -35,15 +35,6 @@ std::optional<Target> parse_target(std::string_view target);
 // proxy has put there itself; `proxy` if there is none.
 std::string forwarded_address(const Request& request, const std::string& proxy);
 
-// What counts as one place, of an address as in Request::remote_address: the
-// address itself, the /64 of an IPv6 address.
-std::string place_of(const std::string& address);
-
-// The block of an address that one person easily has the whole of: the /24 of
-// an IPv4 address, the /48 of an IPv6 address. Empty for those that many
-// strangers, or machines of one room, have: loopback, private, link-local.
-std::string block_of(const std::string& address);
-
 // What a request asks of content that may be partial or already known.
 struct Conditions {
   Method method = Method::get;

@@ -18,7 +18,7 @@ Seconds wait_after(std::uint32_t failures, Seconds most) {
   return std::min(Seconds(std::exp2(doublings)), most);
 }
 
-Seconds LoginLimit::wait_of(const std::string& key) const {
+Seconds LoginLimit::wait_of(const std::string& key, std::uint32_t times) const {
   std::lock_guard lock(mutex_);
   auto found = counts_.find(key);
   if (found == counts_.end()) {
@@ -28,7 +28,7 @@ Seconds LoginLimit::wait_of(const std::string& key) const {
     if (found == counts_.end()) return Seconds(0);
   }
   const Instant until =
-      found->second.last + wait_after(found->second.failures, most_);
+      found->second.last + wait_after(found->second.failures / times, most_);
   return std::max(Seconds(0), until - clock_.now());
 }
 

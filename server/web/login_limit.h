@@ -27,8 +27,9 @@ class LoginLimit {
   // Beyond that, all further keys share one count.
   static constexpr std::size_t kMostKeys = 10'000;
 
-  // Until `key` may try again; 0: now.
-  Seconds wait_of(const std::string& key) const;
+  // Until `key` may try again; 0: now. times: so many failures count as one:
+  // for the wider places of an address (Place::times).
+  Seconds wait_of(const std::string& key, std::uint32_t times = 1) const;
   void failed(const std::string& key);
   void succeeded(const std::string& key);
 

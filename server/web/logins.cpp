@@ -32,18 +32,27 @@ Logins::Logins(fs::path file, const Clock& clock)
       by_name_(kMostWaitOfName, clock),
       began_(code_step(clock.unix_ms())) {}
 
-LoginAnswer Logins::check(const Login& login, const std::string& place) {
-  const Seconds wait =
-      std::max(by_place_.wait_of(place), by_name_.wait_of(login.name));
+Seconds Logins::wait_of(const Login& login, const Places& places) const {
+  Seconds wait = by_name_.wait_of(login.name);
+  for (const Place& place : places) {
+    wait = std::max(wait, by_place_.wait_of(place.key, place.times));
+  }
+  return wait;
+}
+
+LoginAnswer Logins::check(const Login& login, const Places& places) {
+  const Seconds wait = wait_of(login, places);
   if (wait > Seconds(0)) return {std::nullopt, wait};
   const std::vector<WebOperator> operators = load_web_operators(file_);
   const WebOperator* known = find_web_operator(operators, login.name);
   if (!is_right(known, login)) {
-    by_place_.failed(place);
+    for (const Place& place : places) by_place_.failed(place.key);
     by_name_.failed(login.name);
     return {};
   }
-  by_place_.succeeded(place);
+  // Not for its neighbours: one login of its own would let somebody who has a
+  // wider place begin again.
+  if (!places.empty()) by_place_.succeeded(places.front().key);
   by_name_.succeeded(login.name);
   return {*known};
 }

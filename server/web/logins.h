@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "server/http/clients/places.h"
 #include "server/web/login_limit.h"
 #include "server/web/web_operators.h"
 
@@ -35,12 +36,13 @@ class Logins {
   // file: ProjectFolder::web_operators().
   Logins(fs::path file, const Clock& clock);
 
-  // place: where it comes from (place_of). A code is good once, and none that
+  // places: where it comes from (places_of). A code is good once, and none that
   // was shown before this object was made: what was used before a restart is
   // not remembered, so nothing of then is taken.
-  LoginAnswer check(const Login& login, const std::string& place);
+  LoginAnswer check(const Login& login, const Places& places);
 
  private:
+  Seconds wait_of(const Login& login, const Places& places) const;
   bool is_right(const WebOperator* known, const Login& login);
 
   fs::path file_;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/json_fields.h"
 #include "base/log.h"
+#include "server/http/clients/places.h"
 #include "server/http/text.h"
 #include "server/orders/result_orders.h"
 #include "server/page/assets.h"
@@ -159,17 +160,17 @@ void WebRoutes::log_in(Request& request, WebWay way, Responder responder) {
   Login login = parse_login(as_text(request.body));
   Slot slot = take_slot(logins_waiting_, kMostLogins, "logins");
   thread_.post([this, way, slot, login = std::move(login),
-                place = place_of(request.remote_address),
+                from = request.remote_address,
                 responder = std::move(responder)]() mutable {
-    const LoginAnswer answer = logins_.check(login, place);
+    const LoginAnswer answer = logins_.check(login, places_of(from));
     if (answer.who) {
-      log_info("web_login", {{"name", answer.who->name}, {"from", place}});
+      log_info("web_login", {{"name", answer.who->name}, {"from", from}});
       responder.send(begin_session(*answer.who, way));
       return;
     }
     // Not the name: somebody may have typed the password there.
     if (answer.wait == Seconds(0)) {
-      log_warning("web_login_failed", {{"from", place}});
+      log_warning("web_login_failed", {{"from", from}});
     }
     responder.send(no_store(refused(answer)));
   });

@@ -14,6 +14,7 @@
 #include "server/doors/native/standing.h"
 #include "server/doors/needed_objects.h"
 #include "server/doors/refusals.h"
+#include "server/http/clients/places.h"
 #include "server/http/text.h"
 
 namespace quorate {
@@ -185,10 +186,10 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
     throw Error(ErrorKind::denied,
                 "register account: the signature does not fit the key");
   }
-  std::string place = place_of(request.remote_address);
-  answer_from_writer(project_, std::move(responder), [this, account, place] {
+  Places places = places_of(request.remote_address);
+  answer_from_writer(project_, std::move(responder), [this, account, places] {
     if (state_.hosts.user_by_key(account.account) == nullptr) {
-      if (auto wait = state_.new_accounts.join(place)) {
+      if (auto wait = state_.new_accounts.join(places)) {
         return crowded_response("register account", *wait);
       }
     }
@@ -206,11 +207,11 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
     throw Error(ErrorKind::denied,
                 "register host: a signature does not fit its key");
   }
-  std::string place = place_of(request.remote_address);
-  answer_from_writer(project_, std::move(responder), [this, wanted, place] {
+  Places places = places_of(request.remote_address);
+  answer_from_writer(project_, std::move(responder), [this, wanted, places] {
     bool is_new = state_.hosts.host_by_key(wanted.host) == nullptr;
     if (is_new) {
-      if (auto wait = state_.new_hosts.join(place)) {
+      if (auto wait = state_.new_hosts.join(places)) {
         return crowded_response("register host", *wait);
       }
     }

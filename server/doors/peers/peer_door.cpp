@@ -11,6 +11,7 @@
 #include "protocol/native/peer_messages.h"
 #include "protocol/transfer/project_address.h"
 #include "server/doors/answer_from_writer.h"
+#include "server/http/clients/places.h"
 #include "server/http/text.h"
 #include "workunits/model_offer.h"
 
@@ -124,8 +125,8 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
   answer_from_writer(
       project_, std::move(responder),
       [this, wanted, reply,
-       place = place_of(request.remote_address)]() mutable {
-        if (auto wait = attempts_.join(place)) return too_often(*wait);
+       places = places_of(request.remote_address)]() mutable {
+        if (auto wait = attempts_.join(places)) return too_often(*wait);
         // A stranger costs no look at its signature.
         expect_allowed(wanted.project);
         const bool is_proven =

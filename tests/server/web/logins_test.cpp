@@ -32,7 +32,7 @@ struct LoginScene {
   LoginAnswer log_in(const std::string& password, const std::string& code,
                      const std::string& name = "anna",
                      const std::string& place = "192.0.2.1") {
-    return logins->check({name, password, code}, place);
+    return logins->check({name, password, code}, places_of(place));
   }
 
   test::TemporaryFolder folder;
@@ -117,6 +117,36 @@ TEST_CASE("a wait doubles up to its longest, and is forgotten") {
   clock.advance(LoginLimit::kForgottenAfter);
   limit.failed("a");
   CHECK(limit.wait_of("a") == Seconds(0));
+}
+
+TEST_CASE("whoever has many networks fails only so often in all of them") {
+  LoginScene scene;
+  int looked_at = 0;
+  for (int i = 0; i < 1000; ++i) {
+    // Each from a /56 of its own, and for a name of its own.
+    const std::string from = fmt::format("2001:db8:1:{:x}00::1", i % 256);
+    const std::string name = fmt::format("name{}", i);
+    if (scene.log_in("wrong", "", name, from).wait == Seconds(0)) ++looked_at;
+  }
+  CHECK(looked_at == 3 * 16);
+  // Others are as free as ever.
+  CHECK(scene.log_in("wrong", "", "b", "2001:db8:2::1").wait == Seconds(0));
+}
+
+TEST_CASE("a login ends the wait of its own place alone") {
+  LoginScene scene;
+  scene.clock.advance(kCodeStep);
+  const auto fails = [&](const std::string& from, const std::string& name) {
+    return scene.log_in("wrong", "", name, from).wait == Seconds(0);
+  };
+  for (int i = 0; i < 11; ++i) {
+    CHECK(fails(fmt::format("2001:db8:1:{:x}::1", i), fmt::format("n{}", i)));
+  }
+  CHECK(
+      scene.log_in(kAnnasPassword, scene.code_of(), "anna", "2001:db8:1:ff::1")
+          .who);
+  CHECK(fails("2001:db8:1:20::1", "x"));
+  CHECK_FALSE(fails("2001:db8:1:21::1", "y"));
 }
 
 TEST_CASE("a flood of names is counted as one, and fills no memory") {

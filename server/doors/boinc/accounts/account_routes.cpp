@@ -7,6 +7,7 @@
 #include "server/doors/boinc/accounts/master_page.h"
 #include "server/doors/boinc/accounts/urls.h"
 #include "server/doors/refusals.h"
+#include "server/http/clients/places.h"
 #include "server/http/text.h"
 
 namespace quorate::boinc {
@@ -80,9 +81,9 @@ void AccountRoutes::lookup(const Request& request, Responder responder) {
     return responder.send(answer(*error));
   }
   project_.daemons().post([this, query = std::get<AccountQuery>(query),
-                           place = place_of(request.remote_address),
+                           places = places_of(request.remote_address),
                            responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place)) {
+    if (auto wait = lookups_.join(places)) {
       return responder.send(crowded_response("accounts", *wait));
     }
     const BoincAccount* account = accounts_.with_email(query.email);
@@ -108,7 +109,7 @@ void AccountRoutes::check_password(BoincAccount account,
 }
 
 void AccountRoutes::create(const Request& request, Responder responder) {
-  std::string place = place_of(request.remote_address);
+  Places places = places_of(request.remote_address);
   BoincAccount account;
   account.salt = secret_random<FixedBytes<16>>();
   // Without address and password the authenticator alone opens the account.
@@ -117,15 +118,15 @@ void AccountRoutes::create(const Request& request, Responder responder) {
   if (is_nameless) {
     std::string name =
         protocol::plain_text(request.query_value("user_name"), kMostNameBytes);
-    return make(name, account, place, std::move(responder));
+    return make(name, account, places, std::move(responder));
   }
   auto query = query_of(request);
   if (const auto* error = std::get_if<AccountError>(&query)) {
     return responder.send(answer(*error));
   }
   project_.daemons().post([this, query = std::get<AccountQuery>(query), account,
-                           place, responder = std::move(responder)]() mutable {
-    if (auto wait = lookups_.join(place)) {
+                           places, responder = std::move(responder)]() mutable {
+    if (auto wait = lookups_.join(places)) {
       return responder.send(crowded_response("accounts", *wait));
     }
     // Who knows the password of the account that there is gets that.
@@ -133,29 +134,28 @@ void AccountRoutes::create(const Request& request, Responder responder) {
       return check_password(*known, query, AccountError::email_in_use,
                             std::move(responder));
     }
-    passwords_.post([this, query, account, place,
+    passwords_.post([this, query, account, places,
                      responder = std::move(responder)]() mutable {
       account.email = query.email;
       account.password = password_hash(query, account.salt);
-      make(query.user_name, account, place, std::move(responder));
+      make(query.user_name, account, places, std::move(responder));
     });
   });
 }
 
 void AccountRoutes::make(const std::string& name, const BoincAccount& account,
-                         const std::string& place, Responder responder) {
+                         const Places& places, Responder responder) {
   answer_from_writer(
       project_, std::move(responder),
-      [this, name, account, place] { return add(name, account, place); });
+      [this, name, account, places] { return add(name, account, places); });
 }
 
 Response AccountRoutes::add(const std::string& name,
-                            const BoincAccount& account,
-                            const std::string& place) {
+                            const BoincAccount& account, const Places& places) {
   if (!account.email.empty() && accounts_.with_email(account.email)) {
     return answer(AccountError::email_in_use);  // of two at once
   }
-  if (auto wait = state_.new_accounts.join(place)) {
+  if (auto wait = state_.new_accounts.join(places)) {
     return crowded_response("accounts", *wait);
   }
   const std::string given = is_reserved_name(name) ? "" : name;

@@ -41,10 +41,10 @@ class AccountRoutes {
   void check_password(BoincAccount account, const AccountQuery& query,
                       AccountError wrong, Responder responder);
   void make(const std::string& name, const BoincAccount& account,
-            const std::string& place, Responder responder);
+            const Places& places, Responder responder);
   // On the writer's thread.
   Response add(const std::string& name, const BoincAccount& account,
-               const std::string& place);
+               const Places& places);
 
   Project& project_;
   ProjectState& state_;

@@ -11,6 +11,7 @@
 #include "server/doors/boinc/scheduling/sticky_files.h"
 #include "server/doors/refusals.h"
 #include "server/hosts/credit.h"
+#include "server/http/clients/places.h"
 #include "server/http/text.h"
 #include "server/making/work_generator.h"
 #include "server/units/sealed_tasks.h"
@@ -33,7 +34,7 @@ struct Rpc {
   SchedulerRequest request;
   Responder responder;
   std::string master;
-  std::string place;
+  Places places;
   std::string block;
   std::shared_ptr<const AppVersions> versions;
   HostId host = 0;
@@ -120,7 +121,7 @@ void SchedulerRoute::post(const Request& request, Responder responder) {
   auto rpc = std::make_shared<Rpc>(parse_scheduler_request(request.body),
                                    std::move(responder));
   rpc->master = master_url(state_.settings, request, is_tls_);
-  rpc->place = place_of(request.remote_address);
+  rpc->places = places_of(request.remote_address);
   rpc->block = block_of(request.remote_address);
   rpc->versions = apps_.current();
   project_.daemons().post([this, rpc] { identify(rpc); });
@@ -160,7 +161,7 @@ void SchedulerRoute::identify(const RpcPtr& rpc) {
 Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   Host* host = hosts_.find(user, rpc->request);
   if (host == nullptr) {
-    if (auto wait = state_.new_hosts.join(rpc->place)) {
+    if (auto wait = state_.new_hosts.join(rpc->places)) {
       refuse(*rpc, crowded_text("hosts", *wait));
       rpc->reply.request_delay = *wait;
       return nullptr;
