@@ -80,6 +80,7 @@ class Connection final : private BodyReceiver {
   bool step_events();
   bool step_linger();
 
+  std::string client_of(const Request& request) const;
   // Before there is a request: what the one before it asked for is over.
   void refuse_head(int status, ErrorKind kind, const std::string& message);
   void start_request(std::size_t head_size);

@@ -5,6 +5,7 @@
 // Asio 1.74 needs <utility> first.
 #include <fmt/format.h>
 
+#include "server/http/clients/forwarded.h"
 #include "server/http/connection.h"
 #include "server/http/io_thread.h"
 #include "server/http/server.h"
@@ -80,9 +81,7 @@ void Connection::start_request(std::size_t head_size) {
     }
     request.path = std::move(target->path);
     request.query = std::move(target->query);
-    request.remote_address = remote_.is_proxy
-                                 ? forwarded_address(request, remote_.address)
-                                 : remote_.address;
+    request.remote_address = client_of(request);
     request.local_user = remote_.user;
     keep_alive_ = parser_->wants_keep_alive();
     RouteMatch match = listener_.router.match(request.method, target->segments,
@@ -101,6 +100,13 @@ void Connection::start_request(std::size_t head_size) {
   } catch (const std::exception& error) {
     refuse(error);
   }
+}
+
+std::string Connection::client_of(const Request& request) const {
+  if (!remote_.is_proxy) return remote_.address;
+  return forwarded_address(joined_values(request, "x-forwarded-for"),
+                           remote_.address,
+                           thread_.shared().options.trusted_proxies);
 }
 
 // Decides from the head whether the body may come, and where it goes.

@@ -133,9 +133,7 @@ void IoThread::accept_clients(Acceptor& acceptor) {
 void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
                      const Listener& listener) {
   std::string client = text_of(address);
-  const auto& proxies = shared_.options.trusted_proxies;
-  bool is_proxy =
-      std::find(proxies.begin(), proxies.end(), client) != proxies.end();
+  const bool is_proxy = shared_.is_trusted(client);
   ++shared_.connections;
   std::optional<std::uint32_t> user;
   if (listener.is_unix) user = user_at(socket.get());

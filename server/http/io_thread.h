@@ -29,6 +29,13 @@ struct HttpShared {
         admission(options.limits.max_connections,
                   options.limits.max_connections_per_address) {}
 
+  // Whether it is the address of a proxy whose word is believed.
+  bool is_trusted(const std::string& address) const {
+    if (options.trusted_proxies.empty()) return false;
+    const auto ip = parse_ip(address);
+    return ip && contains(options.trusted_proxies, *ip);
+  }
+
   const HttpOptions options;
   Admission admission;
   std::atomic<std::uint64_t> connections{0};

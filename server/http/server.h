@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "server/http/clients/ip_address.h"
 #include "server/http/router.h"
 #include "server/http/tls/tls.h"
 
@@ -51,9 +52,9 @@ struct HttpLimits {
 struct HttpOptions {
   std::size_t threads = 2;
   HttpLimits limits;
-  // Addresses whose X-Forwarded-For is believed, and which have no limit of
-  // their own.
-  std::vector<std::string> trusted_proxies;
+  // Whose word for a client's address is believed, and who have no limit of
+  // their own: they say it in X-Forwarded-For.
+  std::vector<IpBlock> trusted_proxies;
 };
 
 struct TcpListener {

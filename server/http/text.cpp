@@ -4,7 +4,6 @@
 #include <charconv>
 #include <ctime>
 
-#include <arpa/inet.h>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
@@ -134,19 +133,14 @@ std::optional<Target> parse_target(std::string_view target) {
   return out;
 }
 
-std::string forwarded_address(const Request& request,
-                              const std::string& proxy) {
-  std::string client;
-  for (const auto& [name, value] : request.headers) {
-    if (!equal_without_case(name, "x-forwarded-for")) continue;
-    std::size_t comma = value.rfind(',');
-    std::string_view last = value;
-    client = trim(last.substr(comma == std::string::npos ? 0 : comma + 1));
+std::string joined_values(const Request& request, std::string_view name) {
+  std::string list;
+  for (const auto& [given, value] : request.headers) {
+    if (!equal_without_case(given, name)) continue;
+    if (!list.empty()) list += ',';
+    list += value;
   }
-  unsigned char ignored[sizeof(in6_addr)];
-  bool is_address = ::inet_pton(AF_INET, client.c_str(), ignored) == 1 ||
-                    ::inet_pton(AF_INET6, client.c_str(), ignored) == 1;
-  return is_address ? client : proxy;
+  return list;
 }
 
 Conditions conditions_of(const Request& request) {

@@ -31,9 +31,8 @@ struct Target {
 // bytes, an encoded slash, segments "." and "..", over 64 query parameters.
 std::optional<Target> parse_target(std::string_view target);
 
-// The client behind a proxy: the last address of X-Forwarded-For, which the
-// proxy has put there itself; `proxy` if there is none.
-std::string forwarded_address(const Request& request, const std::string& proxy);
+// All values of a header in their order, with commas between them.
+std::string joined_values(const Request& request, std::string_view name);
 
 // What a request asks of content that may be partial or already known.
 struct Conditions {

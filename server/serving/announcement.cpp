@@ -29,6 +29,7 @@ std::vector<std::string> remarks_on(const ServedProject& served) {
                     "volunteers can reach",
                     served.endpoint.address));
   }
+  if (is_proxy_unnamed(served.settings)) remarks.emplace_back(kProxyUnnamed);
   std::vector<std::string> off = roles_off(served.roles);
   if (!off.empty()) {
     remarks.push_back(fmt::format("--roles: off: {}", fmt::join(off, ", ")));
@@ -44,6 +45,10 @@ std::vector<std::string> remarks_on(const ServedProject& served) {
 }
 
 }  // namespace
+
+bool is_proxy_unnamed(const ServerSettings& settings) {
+  return settings.plain_http && settings.trusted_proxies.empty();
+}
 
 std::string announcement(const ServedProject& served) {
   std::optional<std::string> address = attach_address(served);

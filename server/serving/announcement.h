@@ -20,6 +20,13 @@ struct ServedProject {
   Roles roles;
 };
 
+// Whether a proxy is in front that nobody has named: every volunteer then seems
+// to come from its address, and shares its limits.
+bool is_proxy_unnamed(const ServerSettings& settings);
+inline constexpr const char* kProxyUnnamed =
+    "plain_http without trusted_proxies: every volunteer behind a proxy counts "
+    "as one address: name the proxy in quorate.toml";
+
 // For people: what volunteers type, and what the operator may have missed.
 std::string announcement(const ServedProject& served);
 // {folder, url, attach, remarks}; attach is null if nobody has said the address

@@ -52,6 +52,11 @@ HttpOptions http_options(const ServerSettings& settings) {
       connections_within(raise_open_files(), settings.max_connections);
   options.limits.max_connections_per_address =
       settings.max_connections_per_address;
+  for (const std::string& text : settings.trusted_proxies) {
+    const auto block = parse_ip_block(text);
+    check(block.has_value(), "settings name addresses alone");
+    options.trusted_proxies.push_back(*block);
+  }
   return options;
 }
 
@@ -150,6 +155,9 @@ void serve(const fs::path& root, const ServeOptions& options) {
                  options.roles},
                 options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
+  if (is_proxy_unnamed(options.settings)) {
+    log_warning("no_trusted_proxies", {{"then", kProxyUnnamed}});
+  }
   warn_of_fewer_connections(front.limits.max_connections,
                             options.settings.max_connections);
   signals.wait();

@@ -9,6 +9,7 @@
 #include <toml++/toml.h>
 
 #include "base/error.h"
+#include "server/http/clients/ip_address.h"
 #include "server/http/tls/tls.h"
 #include "server/settings/address.h"
 #include "server/settings/settings_lines.h"
@@ -152,7 +153,7 @@ Entry price(std::string name, double ServerSettings::*member,
   return amount(std::move(name), member, 1e6, "", std::move(comment));
 }
 
-constexpr std::size_t kMostUsers = 64;
+constexpr std::size_t kMostListed = 64;
 
 bool is_user_name(const std::string& name) {
   return !name.empty() && name.size() <= kMostNameBytes &&
@@ -161,35 +162,56 @@ bool is_user_name(const std::string& name) {
          });
 }
 
-// False unless it is a list of names.
-bool read_users(const toml::node& node, std::vector<std::string>& users) {
+bool is_ip_block(const std::string& text) {
+  return parse_ip_block(text).has_value();
+}
+
+// False unless it is a list of texts that will do.
+bool read_list(const toml::node& node, bool (*is_good)(const std::string&),
+               std::vector<std::string>& texts) {
   const toml::array* list = node.as_array();
-  if (list == nullptr || list->size() > kMostUsers) return false;
-  users.clear();
+  if (list == nullptr || list->size() > kMostListed) return false;
+  texts.clear();
   for (const toml::node& one : *list) {
-    const auto name = one.value_exact<std::string>();
-    if (!name || !is_user_name(*name)) return false;
-    users.push_back(*name);
+    const auto item = one.value_exact<std::string>();
+    if (!item || !is_good(*item)) return false;
+    texts.push_back(*item);
   }
   return true;
 }
 
-Entry users(std::string name, std::vector<std::string> ServerSettings::*member,
-            std::string comment) {
+// what: they are, with an example.
+Entry list(std::string name, std::vector<std::string> ServerSettings::*member,
+           bool (*is_good)(const std::string&), const char* what,
+           std::string comment) {
   return {std::move(name), std::move(comment),
           [member](const ServerSettings& s) {
-            std::string list;
-            for (const std::string& user : s.*member) {
-              list += (list.empty() ? "" : ", ") + quoted(user);
+            std::string texts;
+            for (const std::string& one : s.*member) {
+              texts += (texts.empty() ? "" : ", ") + quoted(one);
             }
-            return "[" + list + "]";
+            return "[" + texts + "]";
           },
-          [member](ServerSettings& s, const toml::node& node) {
-            return read_users(node, s.*member);
+          [member, is_good](ServerSettings& s, const toml::node& node) {
+            return read_list(node, is_good, s.*member);
           },
-          fmt::format("a list of at most {} Unix users, for example "
-                      "[\"anna\", \"ben\"]",
-                      kMostUsers)};
+          fmt::format("a list of at most {} {}", kMostListed, what)};
+}
+
+Entry users(std::string name, std::vector<std::string> ServerSettings::*member,
+            std::string comment) {
+  return list(std::move(name), member, is_user_name,
+              "Unix users, for example [\"anna\", \"ben\"]",
+              std::move(comment));
+}
+
+Entry ip_blocks(std::string name,
+                std::vector<std::string> ServerSettings::*member,
+                std::string comment) {
+  return list(std::move(name), member, is_ip_block,
+              "addresses and blocks of them, for example [\"127.0.0.1\", "
+              "\"10.0.0.0/8\", \"2001:db8::/32\"], and none of every address",
+              std::move(comment));
 }
 
 using S = ServerSettings;
@@ -216,7 +238,11 @@ std::vector<Entry> entries_of_serving() {
       text("listen", &S::listen, "Address and port to listen on."),
       flag("plain_http", &S::plain_http,
            "Serve without TLS, even beyond loopback: use it only behind a "
-           "proxy that handles TLS."),
+           "proxy that handles TLS, and name that in trusted_proxies."),
+      ip_blocks("trusted_proxies", &S::trusted_proxies,
+                "Addresses and blocks of the proxies in front, e.g. "
+                "[\"127.0.0.1\", \"::1\"]: only what these say of a client's "
+                "address (X-Forwarded-For) is believed."),
       text("tls_certificate", &S::tls_certificate,
            "PEM file; empty: the self-signed certificate in keys/."),
       text("tls_key", &S::tls_key, "PEM file of the certificate's key."),
@@ -381,6 +407,17 @@ toml::table parse_toml(std::string_view text, const std::string& place) {
   }
 }
 
+// Settings that are good alone may not be so together.
+void expect_fitting(const ServerSettings& settings, const std::string& place) {
+  if (settings.heartbeat >= settings.lease) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("settings {}: heartbeat ({} s) must be shorter than lease "
+                    "({} s), or every lease would end",
+                    place, settings.heartbeat.count(), settings.lease.count()));
+  }
+}
+
 }  // namespace
 
 bool is_project_name(const std::string& name) {
@@ -406,13 +443,7 @@ ServerSettings parse_settings(std::string_view text, const std::string& place) {
              fmt::format("\"{}\": expected {}", name, entry->expected));
     }
   }
-  if (settings.heartbeat >= settings.lease) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("settings {}: heartbeat ({} s) must be shorter than lease "
-                    "({} s), or every lease would end",
-                    place, settings.heartbeat.count(), settings.lease.count()));
-  }
+  expect_fitting(settings, place);
   return settings;
 }
 

@@ -38,6 +38,9 @@ struct ServerSettings {
   std::string listen = "127.0.0.1:8470";
   // Serve without TLS beyond loopback: for a proxy that ends TLS in front.
   bool plain_http = false;
+  // Addresses and blocks of them whose word for a client's address is believed:
+  // in X-Forwarded-For. See server/http/clients.
+  std::vector<std::string> trusted_proxies;
   // PEM files; empty: the self-signed pair that `init` made.
   std::string tls_certificate;
   std::string tls_key;

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "server/http/clients/forwarded.h"
+#include "server/http/clients/places.h"
 #include "server/http/request_parser.h"
 #include "server/http/text.h"
 #include "tests/fuzz/targets.h"
@@ -28,8 +30,11 @@ void read_body(RequestParser& parser, const Counted& body,
 
 void use(const Request& request, const std::string& target) {
   (void)parse_target(target);
-  expect(!forwarded_address(request, "192.0.2.1").empty(),
-         "every client has an address");
+  const std::string client =
+      forwarded_address(joined_values(request, "x-forwarded-for"), "192.0.2.1",
+                        {*parse_ip_block("10.0.0.0/8")});
+  expect(parse_ip(client).has_value(), "every client has an address");
+  expect(!places_of(client).empty(), "every client is somewhere");
   Conditions conditions = conditions_of(request);
   (void)is_known(conditions, "\"abc\"");
   for (std::uint64_t size : {0ULL, 1ULL, 1000ULL, ~0ULL}) {

@@ -1,6 +1,7 @@
-// Who a client is: addresses, the keys of limits.
+// Who a client is: addresses, what a proxy says, the keys of limits.
 #include <doctest/doctest.h>
 
+#include "server/http/clients/forwarded.h"
 #include "server/http/clients/ip_address.h"
 #include "server/http/clients/places.h"
 
@@ -69,6 +70,30 @@ TEST_CASE("a block has the addresses that share its first bits") {
     CAPTURE(bad);
     CHECK_FALSE(parse_ip_block(bad));
   }
+}
+
+TEST_CASE("a proxy's client is the last address that is no trusted proxy") {
+  const auto trusted = blocks({"127.0.0.1", "10.0.0.0/8", "2001:db8::/32"});
+  const auto client = [&](std::string_view list) {
+    return forwarded_address(list, "127.0.0.1", trusted);
+  };
+  CHECK(client("192.0.2.7") == "192.0.2.7");
+  CHECK(client("6.6.6.6, 192.0.2.7") == "192.0.2.7");
+  CHECK(client("6.6.6.6,192.0.2.7 , 10.1.2.3,2001:db8::5") == "192.0.2.7");
+  CHECK(client("::ffff:192.0.2.7") == "192.0.2.7");
+  CHECK(client("2a00::1") == "2a00::1");
+  // What a client says of itself stands before, whatever it is.
+  CHECK(client("drop table, 192.0.2.7") == "192.0.2.7");
+  CHECK(client(",,, 192.0.2.7") == "192.0.2.7");
+  // Nobody is named, or by nobody whom one could believe.
+  for (const char* none :
+       {"", " ", ",", "drop table", "192.0.2.7, drop table", "192.0.2.7,",
+        "192.0.2.7:80", "[2a00::1]", "unknown", "10.0.0.1", "10.0.0.1,10.0.0.2",
+        "192.0.2.7\t\v", "fe80::1%eth0"}) {
+    CAPTURE(none);
+    CHECK(client(none) == "127.0.0.1");
+  }
+  CHECK(client(std::string(16'000, ',')) == "127.0.0.1");
 }
 
 TEST_CASE("an IPv4 address is one place") {

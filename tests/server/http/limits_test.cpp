@@ -184,23 +184,6 @@ TEST_CASE("another address has its own places") {
   CHECK(RawHttp(port, "127.0.0.2").exchange(kGet).status == 200);
 }
 
-TEST_CASE("a trusted proxy has no limit and names its clients") {
-  Router router;
-  router.add(Method::get, "/", [](Request& request, Responder responder) {
-    responder.send(text(request.remote_address));
-  });
-  HttpLimits limits;
-  limits.max_connections_per_address = 1;
-  HttpServer server({1, limits, {"127.0.0.1"}});
-  std::uint16_t port = server.listen({}, std::move(router));
-  server.start();
-  RawHttp a(port), b(port);
-  CHECK(
-      a.exchange("GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n").body ==
-      "192.0.2.9");
-  CHECK(b.exchange(kGet).body == "127.0.0.1");
-}
-
 TEST_CASE("stopping lets requests under way end well") {
   std::promise<Responder> taken;
   Router router = hello();

@@ -42,6 +42,16 @@ TEST_CASE("an address of every interface is not handed out") {
   CHECK(says(served_on("127.0.0.1"), "attach https://127.0.0.1:8470#abcd\n"));
 }
 
+TEST_CASE("a proxy that nobody has named is missed") {
+  ServedProject served = served_on("127.0.0.1");
+  CHECK_FALSE(says(served, "trusted_proxies"));
+  served.settings.plain_http = true;
+  CHECK(says(served, "Note: plain_http without trusted_proxies: "));
+  CHECK(announcement_json(served)["remarks"].size() == 1);
+  served.settings.trusted_proxies = {"127.0.0.1"};
+  CHECK_FALSE(says(served, "trusted_proxies"));
+}
+
 TEST_CASE("what does not run is said") {
   ServedProject served = served_on("127.0.0.1");
   CHECK_FALSE(says(served, "evaluated"));

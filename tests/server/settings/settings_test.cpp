@@ -39,6 +39,7 @@ TEST_CASE("an empty file gives the defaults") {
   ServerSettings settings = load("");
   CHECK(settings.listen == "127.0.0.1:8470");
   CHECK_FALSE(settings.plain_http);
+  CHECK(settings.trusted_proxies.empty());
   CHECK(settings.lease == Seconds(120));
   CHECK(settings.heartbeat == Seconds(30));
   CHECK(settings.reservation == Seconds(5));
@@ -55,6 +56,7 @@ TEST_CASE("what the template writes is read back") {
   settings.operators = {"anna", "ben"};
   settings.guests = {"eve"};
   settings.plain_http = true;
+  settings.trusted_proxies = {"127.0.0.1", "2001:db8::/32"};
   settings.tls_certificate = "/a/b.pem";
   settings.tls_key = "/a/k.pem";
   settings.io_threads = 3;
@@ -84,6 +86,7 @@ TEST_CASE("what the template writes is read back") {
   CHECK(back.lease == Seconds(1.5));
   CHECK(back.disk_reserve_mb == 9);
   CHECK(back.plain_http);
+  CHECK(back.trusted_proxies == settings.trusted_proxies);
   // Every setting is in the template.
   CHECK(settings_template(back) == text);
   CHECK(settings_template(ServerSettings{}) != text);
@@ -98,6 +101,20 @@ TEST_CASE("users are a list of names on one line") {
         "[[\"a\"]]", "[,]", "[\n\"a\"]", "5"}) {
     CAPTURE(bad);
     check_says(refusal(std::string("operators = ") + bad + "\n"), "line 1");
+  }
+}
+
+TEST_CASE("proxies are addresses and blocks of them") {
+  CHECK(load("trusted_proxies = ['127.0.0.1', \"::1\", '10.0.0.0/8']\n")
+            .trusted_proxies ==
+        std::vector<std::string>{"127.0.0.1", "::1", "10.0.0.0/8"});
+  for (const char* bad : {"['localhost']", "['10.0.0.0/33']", "['0.0.0.0/0']",
+                          "['']", "'127.0.0.1'"}) {
+    CAPTURE(bad);
+    const std::string found =
+        refusal(std::string("trusted_proxies = ") + bad + "\n");
+    check_says(found, "line 1");
+    check_says(found, "addresses and blocks of them");
   }
 }
 
