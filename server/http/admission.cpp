@@ -11,6 +11,13 @@ std::optional<Admission::Ticket> Admission::enter(const Places& places) {
   return std::optional<Ticket>(std::in_place, *this, places);
 }
 
+bool Admission::settle(Ticket& ticket, const Places& places) {
+  std::lock_guard lock(mutex_);
+  if (!take_locked(places)) return false;
+  ticket.places_ = places;
+  return true;
+}
+
 // In all of them or in none.
 bool Admission::take_locked(const Places& places) {
   const bool is_room =

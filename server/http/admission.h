@@ -32,6 +32,7 @@ class Admission {
     }
 
    private:
+    friend class Admission;
     Admission* admission_;
     Places places_;
   };
@@ -42,6 +43,9 @@ class Admission {
   // A ticket if one more connection from each of `places` may stay. What comes
   // from no place (a unix socket, a trusted proxy) has no limit of its own.
   std::optional<Ticket> enter(const Places& places);
+  // The same for a connection that was let in as one from no place, once it is
+  // known whose it is. False: it may not stay, and its ticket is as before.
+  bool settle(Ticket& ticket, const Places& places);
 
   std::size_t open() const;
   // Waits until no connection is open; false if that took too long.

@@ -27,6 +27,9 @@ Connection::Connection(IoThread& thread, const Listener& listener,
       transport_(socket.release(), listener.tls.get(), thread.shared().traffic),
       rate_(limits().min_bytes_per_second, limits().rate_window) {
   set_deadline(limits().head_deadline);
+  if (!remote_.is_proxy || !thread.shared().options.proxy_protocol) return;
+  proxy_header_.emplace();
+  state_ = State::proxy_header;
 }
 
 Connection::~Connection() {
@@ -58,6 +61,8 @@ void Connection::run() {
 // True if another step can follow at once.
 bool Connection::step() {
   switch (state_) {
+    case State::proxy_header:
+      return step_proxy_header();
     case State::handshake:
       return step_handshake();
     case State::head:
@@ -242,7 +247,8 @@ void Connection::sweep(Instant now) {
 
 void Connection::stop_gracefully() {
   is_stopping_ = true;
-  bool is_idle = state_ == State::handshake || state_ == State::events ||
+  bool is_idle = state_ == State::proxy_header || state_ == State::handshake ||
+                 state_ == State::events ||
                  (state_ == State::head && input_.empty());
   if (is_idle) close();
 }

@@ -13,6 +13,7 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "server/http/admission.h"
+#include "server/http/clients/proxy_header.h"
 #include "server/http/exchange.h"
 #include "server/http/rate_guard.h"
 #include "server/http/request_parser.h"
@@ -29,7 +30,7 @@ struct Listener;
 
 struct Remote {
   std::string address;
-  bool is_proxy = false;              // whose X-Forwarded-For is believed
+  bool is_proxy = false;              // whose word for a client is believed
   std::optional<std::uint32_t> user;  // Request::local_user
   Admission::Ticket ticket;
 };
@@ -58,13 +59,14 @@ class Connection final : private BodyReceiver {
   using Descriptor = boost::asio::posix::basic_stream_descriptor<
       boost::asio::io_context::executor_type>;
   enum class State {
-    handshake,  // of TLS
-    head,       // reads a request's head, or is idle
-    body,       // reads its body
-    answer,     // waits for the handler's answer
-    write,      // writes it
-    events,     // writes an event stream
-    linger,     // reads what the client still sends, before closing
+    proxy_header,  // of a trusted proxy
+    handshake,     // of TLS
+    head,          // reads a request's head, or is idle
+    body,          // reads its body
+    answer,        // waits for the handler's answer
+    write,         // writes it
+    events,        // writes an event stream
+    linger,        // reads what the client still sends, before closing
     closed,
   };
 
@@ -72,6 +74,7 @@ class Connection final : private BodyReceiver {
   void run();
   // True if another step can follow at once.
   bool step();
+  bool step_proxy_header();
   bool step_handshake();
   bool step_head();
   bool step_body();
@@ -80,6 +83,7 @@ class Connection final : private BodyReceiver {
   bool step_events();
   bool step_linger();
 
+  void meet(std::string client);
   std::string client_of(const Request& request) const;
   // Before there is a request: what the one before it asked for is over.
   void refuse_head(int status, ErrorKind kind, const std::string& message);
@@ -112,6 +116,7 @@ class Connection final : private BodyReceiver {
   Descriptor socket_;
   Transport transport_;
   State state_ = State::handshake;
+  std::optional<ProxyHeader> proxy_header_;  // until it is whole
   State after_write_ = State::head;
   bool keep_alive_ = true;
   bool is_stopping_ = false;

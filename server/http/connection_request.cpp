@@ -1,11 +1,13 @@
-// How a connection reads requests, head and body.
+// How a connection reads: who its client is, then requests, head and body.
 #include <algorithm>
 #include <utility>
 
 // Asio 1.74 needs <utility> first.
 #include <fmt/format.h>
 
+#include "base/log.h"
 #include "server/http/clients/forwarded.h"
+#include "server/http/clients/places.h"
 #include "server/http/connection.h"
 #include "server/http/io_thread.h"
 #include "server/http/server.h"
@@ -23,9 +25,47 @@ bool is_no_method(char first) {
   return (byte < 0x20 && byte != '\r') || byte >= 0x7f;
 }
 
+constexpr Seconds kBusyRetry{30};
 constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
+
+// Of the bytes of the header alone: the next ones are for TLS or HTTP.
+bool Connection::step_proxy_header() {
+  const std::span<std::uint8_t> room =
+      thread_.scratch().first(proxy_header_->wanted());
+  const IoResult read = transport_.read_plain(room);
+  if (read.status != IoStatus::done) return wait(read.status);
+  try {
+    proxy_header_->take(room.first(read.bytes));
+  } catch (const Error& error) {
+    log_warning("http_proxy_refused",
+                {{"proxy", remote_.address}, {"error", error.what()}});
+    close();
+    return false;
+  }
+  if (proxy_header_->wanted() > 0) return true;
+  state_ = State::handshake;
+  if (const auto& client = proxy_header_->client()) meet(text_of(*client));
+  proxy_header_.reset();
+  return state_ != State::closed;
+}
+
+// The connection is this client's; it may have too many.
+void Connection::meet(std::string client) {
+  HttpShared& shared = thread_.shared();
+  remote_.address = std::move(client);
+  remote_.is_proxy = shared.is_trusted(remote_.address);
+  if (remote_.is_proxy) return;
+  if (shared.admission.settle(remote_.ticket, places_of(remote_.address))) {
+    return;
+  }
+  ++shared.connections_refused;
+  if (listener_.tls) return close();
+  keep_alive_ = false;
+  respond(error_response(503, ErrorKind::unavailable,
+                         "too many connections from this address", kBusyRetry));
+}
 
 bool Connection::step_head() {
   // RFC 9112, section 2.2: empty lines before a request mean nothing.

@@ -55,6 +55,9 @@ struct HttpOptions {
   // Whose word for a client's address is believed, and who have no limit of
   // their own: they say it in X-Forwarded-For.
   std::vector<IpBlock> trusted_proxies;
+  // They begin each connection with the PROXY protocol's header; one without
+  // it is closed.
+  bool proxy_protocol = false;
 };
 
 struct TcpListener {

@@ -57,6 +57,7 @@ HttpOptions http_options(const ServerSettings& settings) {
     check(block.has_value(), "settings name addresses alone");
     options.trusted_proxies.push_back(*block);
   }
+  options.proxy_protocol = settings.proxy_protocol;
   return options;
 }
 

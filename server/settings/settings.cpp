@@ -243,6 +243,9 @@ std::vector<Entry> entries_of_serving() {
                 "Addresses and blocks of the proxies in front, e.g. "
                 "[\"127.0.0.1\", \"::1\"]: only what these say of a client's "
                 "address (X-Forwarded-For) is believed."),
+      flag("proxy_protocol", &S::proxy_protocol,
+           "Whether the trusted proxies speak the PROXY protocol, version 1 or "
+           "2; their connections without it are closed."),
       text("tls_certificate", &S::tls_certificate,
            "PEM file; empty: the self-signed certificate in keys/."),
       text("tls_key", &S::tls_key, "PEM file of the certificate's key."),
@@ -415,6 +418,12 @@ void expect_fitting(const ServerSettings& settings, const std::string& place) {
         fmt::format("settings {}: heartbeat ({} s) must be shorter than lease "
                     "({} s), or every lease would end",
                     place, settings.heartbeat.count(), settings.lease.count()));
+  }
+  if (settings.proxy_protocol && settings.trusted_proxies.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("settings {}: proxy_protocol needs the proxies' "
+                            "addresses in trusted_proxies",
+                            place));
   }
 }
 

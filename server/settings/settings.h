@@ -39,8 +39,10 @@ struct ServerSettings {
   // Serve without TLS beyond loopback: for a proxy that ends TLS in front.
   bool plain_http = false;
   // Addresses and blocks of them whose word for a client's address is believed:
-  // in X-Forwarded-For. See server/http/clients.
+  // in X-Forwarded-For, and before that in the PROXY protocol, which they then
+  // must speak. See server/http/clients.
   std::vector<std::string> trusted_proxies;
+  bool proxy_protocol = false;
   // PEM files; empty: the self-signed pair that `init` made.
   std::string tls_certificate;
   std::string tls_key;

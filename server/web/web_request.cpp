@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/json_fields.h"
+#include "server/settings/address.h"
 
 namespace quorate {
 namespace {
@@ -36,7 +37,9 @@ WebWay way_of(const Request& request, bool is_tls, bool is_loopback) {
   const bool is_forwarded = !way.empty() ||
                             !request.header("X-Forwarded-For").empty() ||
                             !request.header("Forwarded").empty();
-  return is_forwarded ? WebWay::open : WebWay::local;
+  // A proxy that speaks the PROXY protocol adds no header; the address tells.
+  const bool is_from_here = quorate::is_loopback(request.remote_address);
+  return is_forwarded || !is_from_here ? WebWay::open : WebWay::local;
 }
 
 std::string_view cookie_name(WebWay way) {

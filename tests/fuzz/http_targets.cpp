@@ -2,6 +2,7 @@
 
 #include "server/http/clients/forwarded.h"
 #include "server/http/clients/places.h"
+#include "server/http/clients/proxy_header.h"
 #include "server/http/request_parser.h"
 #include "server/http/text.h"
 #include "tests/fuzz/targets.h"
@@ -58,10 +59,33 @@ void read_request(ByteView bytes) {
   });
 }
 
+// The first byte says how many are given at once.
+void read_proxy_header(ByteView bytes) {
+  if (bytes.empty()) return;
+  const std::size_t step = bytes[0] % 32 + 1;
+  bytes = bytes.subspan(1);
+  may_refuse({ErrorKind::corrupt}, [&] {
+    ProxyHeader header;
+    std::size_t used = 0;
+    while (header.wanted() > 0 && used < bytes.size()) {
+      const std::size_t size =
+          std::min({header.wanted(), step, bytes.size() - used});
+      header.take(bytes.subspan(used, size));
+      used += size;
+    }
+    expect(used <= ProxyHeader::kMostAddresses + 16, "a header has an end");
+    if (!header.client()) return;
+    expect(header.wanted() == 0, "a client is known once the header is whole");
+    expect(parse_ip(text_of(*header.client())) == header.client(),
+           "a client's address is read as it is written");
+  });
+}
+
 }  // namespace
 
 std::vector<Target> http_targets() {
-  return {{"http_request", read_request}};
+  return {{"http_proxy_header", read_proxy_header},
+          {"http_request", read_request}};
 }
 
 }  // namespace quorate::fuzz

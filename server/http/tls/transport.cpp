@@ -73,6 +73,10 @@ IoResult Transport::read(std::span<std::uint8_t> to) {
   return counted(read_some(to), traffic_.in);
 }
 
+IoResult Transport::read_plain(std::span<std::uint8_t> to) {
+  return counted(receive(to), traffic_.in);
+}
+
 IoResult Transport::write(ByteView bytes, bool more) {
   return counted(write_some(bytes, more), traffic_.out);
 }
@@ -89,6 +93,10 @@ IoResult Transport::read_some(std::span<std::uint8_t> to) {
     return tls_result(
         SSL_read(tls_.get(), to.data(), static_cast<int>(to.size())));
   }
+  return receive(to);
+}
+
+IoResult Transport::receive(std::span<std::uint8_t> to) const {
   ssize_t n = uninterrupted(
       [&] { return ::recv(fd_, to.data(), to.size(), MSG_DONTWAIT); });
   if (n > 0) return {IoStatus::done, static_cast<std::size_t>(n)};

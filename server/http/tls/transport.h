@@ -40,6 +40,8 @@ class Transport {
   // fd, traffic: borrowed. context: null for a plain connection.
   Transport(int fd, SSL_CTX* context, Traffic& traffic);
 
+  // Before the handshake: bytes of the socket itself, which TLS never sees.
+  IoResult read_plain(std::span<std::uint8_t> to);
   // To be repeated until done; at once for a plain connection.
   IoResult handshake();
   IoResult read(std::span<std::uint8_t> to);
@@ -58,6 +60,7 @@ class Transport {
   IoResult tls_result(int returned) const;
   IoResult write_records(ByteView bytes);
   IoResult read_some(std::span<std::uint8_t> to);
+  IoResult receive(std::span<std::uint8_t> to) const;
   IoResult write_some(ByteView bytes, bool more);
   IoResult send_some(int file, std::uint64_t offset, std::uint64_t length,
                      std::span<std::uint8_t> scratch);

@@ -25,8 +25,8 @@ std::size_t append(char* data, std::size_t, std::size_t size, void* to) {
 
 // Gets `url`, or puts `upload` there, from a server with this key.
 Fetched fetch(const std::string& url, const std::string& pin,
-              const std::string& authority = {},
-              const std::string& upload = {}) {
+              const std::string& authority = {}, const std::string& upload = {},
+              bool says_proxy_header = false) {
   Fetched fetched;
   CURL* curl = curl_easy_init();
   curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
@@ -34,6 +34,9 @@ Fetched fetch(const std::string& url, const std::string& pin,
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &fetched.body);
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
+  if (says_proxy_header) {
+    curl_easy_setopt(curl, CURLOPT_HAPROXYPROTOCOL, 1L);
+  }
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
   if (authority.empty()) {
     curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -102,6 +105,25 @@ TEST_CASE("a server with TLS is known by its pin") {
     RawHttp client(port);
     CHECK(client.exchange("GET /f HTTP/1.1\r\n\r\n").status == 0);
   }
+}
+
+TEST_CASE("a proxy names its client before TLS begins") {
+  TemporaryFolder folder;
+  TlsFiles files{folder / "tls.crt", folder / "tls.key"};
+  make_self_signed_certificate(files, "quorate.example");
+  const std::string pin = public_key_pin(files.certificate);
+  HttpServer server({1, {}, {*parse_ip_block("127.0.0.1")}, true});
+  Router router;
+  router.add(Method::get, "/", [](Request& request, Responder responder) {
+    responder.send(text(request.remote_address));
+  });
+  const std::uint16_t port =
+      server.listen({"127.0.0.1", 0, files}, std::move(router));
+  server.start();
+  const std::string url = "https://127.0.0.1:" + std::to_string(port) + "/";
+  // curl then says that its own address is its client's.
+  CHECK(fetch(url, pin, {}, {}, true).body == "127.0.0.1");
+  CHECK(fetch(url, pin).code != CURLE_OK);
 }
 
 TEST_CASE("the key of a certificate is for its owner only") {

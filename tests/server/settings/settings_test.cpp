@@ -40,6 +40,7 @@ TEST_CASE("an empty file gives the defaults") {
   CHECK(settings.listen == "127.0.0.1:8470");
   CHECK_FALSE(settings.plain_http);
   CHECK(settings.trusted_proxies.empty());
+  CHECK_FALSE(settings.proxy_protocol);
   CHECK(settings.lease == Seconds(120));
   CHECK(settings.heartbeat == Seconds(30));
   CHECK(settings.reservation == Seconds(5));
@@ -57,6 +58,7 @@ TEST_CASE("what the template writes is read back") {
   settings.guests = {"eve"};
   settings.plain_http = true;
   settings.trusted_proxies = {"127.0.0.1", "2001:db8::/32"};
+  settings.proxy_protocol = true;
   settings.tls_certificate = "/a/b.pem";
   settings.tls_key = "/a/k.pem";
   settings.io_threads = 3;
@@ -87,6 +89,7 @@ TEST_CASE("what the template writes is read back") {
   CHECK(back.disk_reserve_mb == 9);
   CHECK(back.plain_http);
   CHECK(back.trusted_proxies == settings.trusted_proxies);
+  CHECK(back.proxy_protocol);
   // Every setting is in the template.
   CHECK(settings_template(back) == text);
   CHECK(settings_template(ServerSettings{}) != text);
@@ -116,6 +119,8 @@ TEST_CASE("proxies are addresses and blocks of them") {
     check_says(found, "line 1");
     check_says(found, "addresses and blocks of them");
   }
+  check_says(refusal("proxy_protocol = true\n"),
+             "proxy_protocol needs the proxies' addresses in trusted_proxies");
 }
 
 TEST_CASE("an unknown setting is refused with its line and what is known") {

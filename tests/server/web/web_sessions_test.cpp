@@ -72,9 +72,12 @@ TEST_CASE("a session is closed, and too many end the quietest") {
 }
 
 TEST_CASE("in clear it is for this machine, over a proxy for its TLS") {
-  const auto way = [](bool is_tls, bool is_loopback,
-                      std::vector<NameValue> headers = {}) {
-    return way_of(request_saying(std::move(headers)), is_tls, is_loopback);
+  std::string from = "127.0.0.1";
+  const auto way = [&](bool is_tls, bool is_loopback,
+                       std::vector<NameValue> headers = {}) {
+    Request request = request_saying(std::move(headers));
+    request.remote_address = from;
+    return way_of(request, is_tls, is_loopback);
   };
   CHECK(way(true, false) == WebWay::encrypted);
   CHECK(way(false, false) == WebWay::open);
@@ -85,6 +88,10 @@ TEST_CASE("in clear it is for this machine, over a proxy for its TLS") {
   CHECK(way(false, true, {{"X-Forwarded-Proto", "http"}}) == WebWay::open);
   CHECK(way(false, true, {{"X-Forwarded-For", "192.0.2.1"}}) == WebWay::open);
   CHECK(way(false, true, {{"Forwarded", "for=192.0.2.1"}}) == WebWay::open);
+  // A proxy on this machine that adds no header, but names its client.
+  from = "192.0.2.1";
+  CHECK(way(false, true) == WebWay::open);
+  CHECK(way(true, true) == WebWay::encrypted);
 }
 
 TEST_CASE("the cookie is this server's, and no script's") {
