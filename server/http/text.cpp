@@ -8,6 +8,8 @@
 #include <boost/beast/http/status.hpp>
 #include <fmt/format.h>
 
+#include "server/http/clients/ip_address.h"
+
 namespace quorate {
 namespace {
 
@@ -58,6 +60,12 @@ std::optional<std::string> percent_decode(std::string_view text, bool plus) {
     out += c;
   }
   return out;
+}
+
+bool is_of_name(char c) {
+  const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  return is_letter || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+         c == '_';
 }
 
 bool parse_path(std::string_view path, Target& target) {
@@ -141,6 +149,28 @@ std::string joined_values(const Request& request, std::string_view name) {
     list += value;
   }
   return list;
+}
+
+bool is_host(std::string_view text) {
+  constexpr std::size_t kMostName = 253;  // RFC 1035
+  std::size_t end = std::min(text.find(':'), text.size());
+  if (text.starts_with('[')) {
+    end = std::min(text.find(']'), text.size());
+    const std::string_view address = text.substr(1, end - 1);
+    if (end == text.size() || address.find(':') == address.npos ||
+        !parse_ip(address)) {
+      return false;
+    }
+    ++end;
+  } else if (end == 0 || end > kMostName || text.front() == '.' ||
+             text.front() == '-' ||
+             !std::all_of(text.begin(), text.begin() + end, is_of_name)) {
+    return false;
+  }
+  const std::string_view port = text.substr(end);
+  if (port.empty()) return true;
+  const auto number = parse_number(port.substr(1), 10);
+  return port.front() == ':' && number && *number > 0 && *number <= UINT16_MAX;
 }
 
 Conditions conditions_of(const Request& request) {

@@ -34,6 +34,10 @@ std::optional<Target> parse_target(std::string_view target);
 // All values of a header in their order, with commas between them.
 std::string joined_values(const Request& request, std::string_view name);
 
+// Whether a Host header names a machine and perhaps a port, and nothing else:
+// letters, digits, '.', '-' and '_', or an IPv6 address in brackets.
+bool is_host(std::string_view text);
+
 // What a request asks of content that may be partial or already known.
 struct Conditions {
   Method method = Method::get;

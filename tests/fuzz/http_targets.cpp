@@ -36,6 +36,7 @@ void use(const Request& request, const std::string& target) {
                         {*parse_ip_block("10.0.0.0/8")});
   expect(parse_ip(client).has_value(), "every client has an address");
   expect(!places_of(client).empty(), "every client is somewhere");
+  (void)is_host(request.header("host"));
   Conditions conditions = conditions_of(request);
   (void)is_known(conditions, "\"abc\"");
   for (std::uint64_t size : {0ULL, 1ULL, 1000ULL, ~0ULL}) {

@@ -98,3 +98,41 @@ TEST_CASE("all values of a header are one list") {
       {"X-Forwarded-For", "a, b"}, {"Host", "h"}, {"x-forwarded-FOR", "c"}};
   CHECK(joined_values(request, "X-Forwarded-For") == "a, b,c");
 }
+
+TEST_CASE("a Host header is a machine, perhaps with a port") {
+  for (const char* good :
+       {"localhost", "train.example.org", "train.example.org:8470",
+        "127.0.0.1:1", "[::1]", "[2001:db8::1]:65535", "my_machine"}) {
+    CAPTURE(good);
+    CHECK(is_host(good));
+  }
+  const std::string long_name(254, 'a');
+  for (const char* bad : {"",
+                          ":80",
+                          "a:",
+                          "a:0",
+                          "a:65536",
+                          "a:80x",
+                          "a:80:80",
+                          "a/b",
+                          "a.example/path",
+                          "a@b",
+                          "a b",
+                          "a,b",
+                          "a%41",
+                          "a\"b",
+                          "<b>",
+                          "::1",
+                          "[::1",
+                          "[]",
+                          "[a]",
+                          "[127.0.0.1]",
+                          "[::1]x",
+                          "[::1]:",
+                          ".a",
+                          "-a",
+                          long_name.c_str()}) {
+    CAPTURE(bad);
+    CHECK_FALSE(is_host(bad));
+  }
+}

@@ -1,6 +1,7 @@
 #include "server/doors/boinc/accounts/urls.h"
 
 #include "base/error.h"
+#include "server/http/text.h"
 #include "server/settings/address.h"
 
 namespace quorate::boinc {
@@ -9,9 +10,9 @@ std::string master_url(const ServerSettings& settings, const Request& request,
                        bool is_tls) {
   std::string base = settings.url;
   if (base.empty()) {
-    base =
-        (is_tls ? "https://" : "http://") + std::string(request.header("host"));
-    if (!is_public_url(base)) {
+    const std::string host(request.header("host"));
+    base = (is_tls ? "https://" : "http://") + host;
+    if (!is_host(host) || !is_public_url(base)) {
       throw Error(ErrorKind::usage,
                   "this server does not know its own address: its operator "
                   "must set `url`, or the request must name it (Host)");

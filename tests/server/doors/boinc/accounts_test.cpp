@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "server/doors/boinc/accounts/master_page.h"
+#include "server/doors/boinc/accounts/urls.h"
 #include "tests/server/doors/boinc/boinc_scene.h"
 
 namespace quorate::boinc {
@@ -40,6 +41,31 @@ TEST_CASE("an account with an address opens with its password alone") {
     // What opens it is not in the store.
     CHECK(accounts[0].password.hex().find(kHash) == std::string::npos);
   });
+}
+
+TEST_CASE("a page says no address that is none") {
+  Scene scene;
+  for (const char* path : {"/boinc/", "/boinc/get_project_config.php"}) {
+    CAPTURE(path);
+    CHECK(scene.get_from(path, "a.example:80")
+              .body.find("http://a.example:80/boinc/") != std::string::npos);
+    for (const char* host : {"evil.example/x", "a.example,evil.example",
+                             "evil%2e", "a:b", "[evil]", "evil:0", ""}) {
+      CAPTURE(host);
+      const auto response = scene.get_from(path, host);
+      CHECK(response.status == 400);
+      CHECK(response.body.find("evil") == std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("with a `url` no page says what the client called this server") {
+  ServerSettings settings;
+  settings.url = "https://train.example.org";
+  Request request;
+  request.headers = {{"Host", "evil.example"}};
+  CHECK(master_url(settings, request, true) ==
+        "https://train.example.org/boinc/");
 }
 
 TEST_CASE("an account without an address has a key of its own") {

@@ -89,9 +89,12 @@ ServerSettings Scene::settings() {
 }
 
 std::string Scene::get(const std::string& path) {
-  RawResponse response = RawHttp(port_).exchange(fmt::format(
-      "GET {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", path, port_));
-  return response.body;
+  return get_from(path, fmt::format("127.0.0.1:{}", port_)).body;
+}
+
+RawResponse Scene::get_from(const std::string& path, const std::string& host) {
+  return RawHttp(port_).exchange(
+      fmt::format("GET {} HTTP/1.1\r\nHost: {}\r\n\r\n", path, host));
 }
 
 RawResponse Scene::post(const std::string& path, const std::string& body) {

@@ -27,6 +27,9 @@ class Scene {
   ~Scene();
 
   std::string get(const std::string& path);
+  // With all of its head; host: what the client calls this server.
+  quorate::test::RawResponse get_from(const std::string& path,
+                                      const std::string& host);
   quorate::test::RawResponse post(const std::string& path,
                                   const std::string& body);
   // A new account's key.
