@@ -73,6 +73,11 @@ std::string_view Request::path_value(std::string_view name) const {
   });
 }
 
+Response no_store(Response response) {
+  response.headers.emplace_back("Cache-Control", "no-store");
+  return response;
+}
+
 Response text_response(int status, std::string_view content_type,
                        std::string body) {
   Response response;

@@ -70,6 +70,9 @@ Response json_response(int status, std::string json);
 Response file_response(const fs::path& path, std::string_view content_type,
                        std::string_view etag);
 
+// What it has of secrets is for whoever asked: no cache keeps it.
+Response no_store(Response response);
+
 // The JSON {"kind", "message", "retry_after"} that every error is told with,
 // and a Retry-After header when there is one.
 Response error_response(int status, ErrorKind kind, std::string_view message,

@@ -39,12 +39,6 @@ constexpr Asset kFiles[] = {
     {"/admin/admin.css", "text/css; charset=utf-8", embedded::admin_css},
 };
 
-// What it has of sessions is nobody else's, and no cache's.
-Response no_store(Response response) {
-  response.headers.emplace_back("Cache-Control", "no-store");
-  return response;
-}
-
 Response nobody() {
   return no_store(
       error_response(kNobody, ErrorKind::denied, "log in at /admin"));

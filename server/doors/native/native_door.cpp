@@ -258,7 +258,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
   reply.heartbeat = state_.settings.heartbeat;
   if (!wanted.is_signed) {
     reply.challenge = sessions_.new_challenge();
-    responder.send(json_response(200, protocol::write(reply)));
+    responder.send(no_store(json_response(200, protocol::write(reply))));
     return;
   }
   if (!sessions_.is_fresh(wanted.challenge)) throw stale_challenge();
@@ -277,7 +277,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
         }
         if (!sessions_.use_challenge(wanted.challenge)) throw stale_challenge();
         reply.token = sessions_.open({host->id, host->key});
-        return json_response(200, protocol::write(reply));
+        return no_store(json_response(200, protocol::write(reply)));
       });
 }
 

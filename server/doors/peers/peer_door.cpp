@@ -120,7 +120,7 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
   reply.heartbeat = state_.settings.heartbeat;
   if (!wanted.is_signed) {
     reply.challenge = sessions_.new_challenge();
-    return responder.send(json_response(200, protocol::write(reply)));
+    return responder.send(no_store(json_response(200, protocol::write(reply))));
   }
   answer_from_writer(
       project_, std::move(responder),
@@ -142,7 +142,7 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
         }
         reply.token =
             sessions_.open({number_of(wanted.project), wanted.project});
-        return json_response(200, protocol::write(reply));
+        return no_store(json_response(200, protocol::write(reply)));
       });
 }
 

@@ -19,7 +19,11 @@ constexpr std::string_view kHtml = "text/html; charset=utf-8";
 constexpr double kLookupsPerMinute = 10;
 
 Response answer(AccountError error) {
-  return text_response(200, kXml, write(error));
+  return no_store(text_response(200, kXml, write(error)));
+}
+
+Response answer(const std::string& authenticator) {
+  return no_store(text_response(200, kXml, write_account(authenticator)));
 }
 
 std::variant<AccountQuery, AccountError> query_of(const Request& request) {
@@ -103,8 +107,7 @@ void AccountRoutes::check_password(BoincAccount account,
                    responder = std::move(responder)]() mutable {
     const bool is_right =
         password_hash(query, account.salt) == account.password;
-    responder.send(is_right ? text_response(200, kXml, write_account(key))
-                            : answer(wrong));
+    responder.send(is_right ? answer(key) : answer(wrong));
   });
 }
 
@@ -159,9 +162,7 @@ Response AccountRoutes::add(const std::string& name,
     return crowded_response("accounts", *wait);
   }
   const std::string given = is_reserved_name(name) ? "" : name;
-  return text_response(
-      200, kXml,
-      write_account(accounts_.authenticator(accounts_.add(given, account))));
+  return answer(accounts_.authenticator(accounts_.add(given, account)));
 }
 
 }  // namespace quorate::boinc

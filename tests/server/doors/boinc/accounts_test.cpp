@@ -43,6 +43,18 @@ TEST_CASE("an account with an address opens with its password alone") {
   });
 }
 
+TEST_CASE("no cache keeps what opens an account") {
+  Scene scene;
+  const std::string nameless = "/boinc/create_account.php?user_name=Ann";
+  // Made, made again, looked up, and refused.
+  for (const std::string& path : {nameless, query("create"), query("create"),
+                                  query("lookup"), query("lookup", kOther)}) {
+    CAPTURE(path);
+    CHECK(scene.get_from(path, "localhost").headers["Cache-Control"] ==
+          "no-store");
+  }
+}
+
 TEST_CASE("a page says no address that is none") {
   Scene scene;
   for (const char* path : {"/boinc/", "/boinc/get_project_config.php"}) {

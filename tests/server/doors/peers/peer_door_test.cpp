@@ -90,6 +90,26 @@ PeerQuestion question_to(Served& served, const PrivateKey& key,
 
 }  // namespace
 
+TEST_CASE("no cache keeps what opens a session") {
+  Served served;
+  const std::string key(64, 'a');
+  const auto reply_to = [&](const char* path, const std::string& body) {
+    return test::RawHttp(served.port())
+        .exchange(
+            fmt::format("POST {} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
+                        path, body.size(), body));
+  };
+  for (const auto& [path, name] :
+       {std::pair("/v1/sessions", "host"),
+        std::pair("/v1/peers/sessions", "project")}) {
+    CAPTURE(path);
+    test::RawResponse reply =
+        reply_to(path, fmt::format("{{\"{}\":\"{}\"}}", name, key));
+    CHECK(reply.status == 200);
+    CHECK(reply.headers["Cache-Control"] == "no-store");
+  }
+}
+
 TEST_CASE("allowed projects take the model of a run, others are sent away") {
   Served served;
   test::TemporaryFolder place;
