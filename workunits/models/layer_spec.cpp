@@ -61,6 +61,34 @@ std::string fault_of_attention(const LayerSpec& layer) {
   return {};
 }
 
+// Without those that change no value.
+std::vector<LayerKind> kinds_of(const std::vector<LayerSpec>& layers) {
+  std::vector<LayerKind> kinds;
+  for (const LayerSpec& layer : layers) {
+    if (layer.kind != LayerKind::flatten) kinds.push_back(layer.kind);
+  }
+  return kinds;
+}
+
+// A sum and its parts have one slope in memory (workunits/training/plan), which
+// is right as long as nothing else adds to it before all have read it.
+std::string fault_of_sums(const LayerSpec& residual) {
+  constexpr const char* kAdvice = ": put another layer between the two";
+  const std::vector<LayerKind> branch = kinds_of(residual.branch);
+  const std::vector<LayerKind> shortcut = kinds_of(residual.shortcut);
+  if (branch.empty()) return "a residual without a branch";
+  if (branch.front() == LayerKind::residual ||
+      branch.back() == LayerKind::residual) {
+    return fmt::format(
+        "its branch {} with a residual{}",
+        branch.front() == LayerKind::residual ? "begins" : "ends", kAdvice);
+  }
+  if (!shortcut.empty() && shortcut.front() == LayerKind::residual) {
+    return fmt::format("its shortcut begins with a residual{}", kAdvice);
+  }
+  return {};
+}
+
 std::string fault_of_residual(const LayerSpec& layer,
                               const std::string& place) {
   if (layer.branch.empty()) return "a residual without a branch";
@@ -71,7 +99,7 @@ std::string fault_of_residual(const LayerSpec& layer,
   }
   SampleShape other =
       layer.shortcut.empty() ? layer.in : layer.shortcut.back().out;
-  if (layer.branch.back().out == other) return {};
+  if (layer.branch.back().out == other) return fault_of_sums(layer);
   return fmt::format("the branch gives {}, the shortcut {}",
                      text_of(layer.branch.back().out), text_of(other));
 }
