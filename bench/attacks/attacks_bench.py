@@ -17,9 +17,6 @@ became of them. Printed per attack:
   work        results computed by anyone, house workers too, for each unit
   hosts hurt  honest hosts watched or banned
   witness     most bytes that a witness sent
-  fall        most by which a published version was less accurate than the best
-              before it, in points, from version 200 on: small networks vary, so
-              it says something beside that of "none" only
 
 QUORATE_ATTACKS names the attacks to run, separated by commas; otherwise all.
 """
@@ -33,7 +30,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
 from support.project import Process, Project, Server, expect, run  # noqa: E402
-from support.swarm import Swarm, judge, open_store  # noqa: E402
+from support.swarm import Swarm, judge  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402
@@ -46,7 +43,6 @@ DEFAULTS = {"lease": 120, "heartbeat": 30, "reservation": 5,
             "trust_proven_after": 20, "trust_proven_time": 0,
             "trust_spot_check": 0.05,
             "trust_anchor": "true", "trust_ban_after": 3}
-FROM_VERSION = 200
 STRUCTURAL = {"wrong-payload", "copied-proof", "copied-result", "forged-seal",
               "replayed", "stolen-lease", "other-unit", "stale-snapshot",
               "wrong-samples", "non-finite"}
@@ -139,25 +135,12 @@ def run_case(stage, case):
         flood.kill()
         stage.say(f"flood: {flood.last_line()}")
     verdict = judge(project, swarm)
-    project.show_evaluated()
     expect(project.ask("verify-ledger", "first")["ok"], "verify-ledger")
     server.stop()
-    return verdict, seconds, fall_of_accuracy(project)
+    return verdict, seconds
 
 
-def fall_of_accuracy(project):
-    with open_store(project) as store:
-        rows = store.execute("SELECT version, accuracy FROM evaluations "
-                             "ORDER BY version").fetchall()
-    best = fall = 0
-    for version, accuracy in rows:
-        best = max(best, accuracy)
-        if version >= FROM_VERSION:
-            fall = max(fall, best - accuracy)
-    return 100 * fall
-
-
-def row_of(case, verdict, seconds, fall):
+def row_of(case, verdict, seconds):
     after = verdict.found_after
     return {"attack": case.name, "units": verdict.units,
             "attackers": case.attackers,
@@ -173,7 +156,6 @@ def row_of(case, verdict, seconds, fall):
             "honest_hosts_found": verdict.honest_found,
             "honest_results_invalid": verdict.honest_invalid,
             "witness_bytes": verdict.witness_bytes,
-            "accuracy_fall_points": round(fall, 2),
             "seconds": round(seconds, 1)}
 
 
@@ -187,14 +169,13 @@ def print_row(row):
           f"{row['false_ever']:6}{row['revoked']:8}{left:>8}"
           f"{row['found']:4}/{row['false_hosts']:<4}{after:>10}"
           f"{row['extra_work']:6.2f}{row['honest_hosts_found']:6}"
-          f"{row['witness_bytes']:8}{row['accuracy_fall_points']:6.1f}"
-          f"{row['seconds']:6.0f} s", flush=True)
+          f"{row['witness_bytes']:8}{row['seconds']:6.0f} s", flush=True)
 
 
 def bench_attacks(stage):
     print(f"{'attack':19}{'units':>6}{'false':>7}{'ever':>6}{'revoked':>8}"
           f"{'left':>8}{'found':>8}{'after':>11}{'work':>6}{'hurt':>6}"
-          f"{'witness':>8}{'fall':>6}", flush=True)
+          f"{'witness':>8}", flush=True)
     wanted = os.environ.get("QUORATE_ATTACKS", "")
     names = wanted.split(",") if wanted else [case.name for case in CASES]
     through = []
