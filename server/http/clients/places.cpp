@@ -1,5 +1,6 @@
 #include "server/http/clients/places.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/bytes.h"

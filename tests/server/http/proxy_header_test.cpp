@@ -36,7 +36,7 @@ Read read_header(const std::string& bytes, std::size_t step) {
 
 void check_reads(const std::string& bytes, const char* client) {
   CAPTURE(bytes);
-  for (std::size_t step : {1, 2, 7, 10'000}) {
+  for (const std::size_t step : {1U, 2U, 7U, 10'000U}) {
     // Not one byte of what follows is taken.
     const Read read = read_header(bytes + "\r\n\r\nGET / HTTP/1.1", step);
     CHECK(read.client == client);

@@ -99,12 +99,11 @@ TEST_CASE("no cache keeps what opens a session") {
             fmt::format("POST {} HTTP/1.1\r\nContent-Length: {}\r\n\r\n{}",
                         path, body.size(), body));
   };
-  for (const auto& [path, name] :
-       {std::pair("/v1/sessions", "host"),
-        std::pair("/v1/peers/sessions", "project")}) {
-    CAPTURE(path);
-    test::RawResponse reply =
-        reply_to(path, fmt::format("{{\"{}\":\"{}\"}}", name, key));
+  for (const auto& route : {std::pair("/v1/sessions", "host"),
+                            std::pair("/v1/peers/sessions", "project")}) {
+    CAPTURE(route.first);
+    test::RawResponse reply = reply_to(
+        route.first, fmt::format("{{\"{}\":\"{}\"}}", route.second, key));
     CHECK(reply.status == 200);
     CHECK(reply.headers["Cache-Control"] == "no-store");
   }
