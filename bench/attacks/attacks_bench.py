@@ -17,6 +17,9 @@ became of them. Printed per attack:
   work        results computed by anyone, house workers too, for each unit
   hosts hurt  honest hosts watched or banned
   witness     most bytes that a witness sent
+  effect      by how many points of accuracy the model was better when what was
+              false had been taken out of it than just before: what that had
+              cost by then; "-" where none got in, or it is not measured
 
 QUORATE_ATTACKS names the attacks to run, separated by commas; otherwise all.
 """
@@ -30,7 +33,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tests/pipeline"))
 from support.project import Process, Project, Server, expect, run  # noqa: E402
-from support.swarm import Swarm, judge  # noqa: E402
+from support.swarm import Swarm, judge, open_store  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
 from results import append  # noqa: E402
@@ -58,6 +61,8 @@ class Case:
     epochs: int = EPOCHS
     flood: int = 0          # connections that register accounts
     codec: str = "fp32"     # of updates
+    # Evaluates every version, on more samples, to see what they cost.
+    is_effect_measured: bool = False
 
     def kind(self):
         return self.attack or self.name
@@ -98,22 +103,24 @@ CASES = [
     Case("late-turncoat", "random", epochs=LONG,
          arguments=("--after", 200)),
     # Of proven hosts, whose word was enough.
-    Case("huge", arguments=("--after", 40)),
-    Case("huge-alone", "huge", attackers=1, arguments=("--after", 40)),
-    Case("large", arguments=("--after", 40)),
-    Case("growing", arguments=("--after", 40)),
-    Case("growing-alone", "growing", attackers=1, arguments=("--after", 40)),
-    Case("none-int4", "none", codec="int4"),
-    Case("huge-int4", "huge", arguments=("--after", 40), codec="int4"),
-    Case("growing-int4", "growing", arguments=("--after", 40), codec="int4"),
+    *(Case(name, is_effect_measured=True, arguments=("--after", 40),
+           **{"attack": name.split("-")[0], **more})
+      for name, more in (("huge", {}), ("huge-alone", {"attackers": 1}),
+                         ("large", {}), ("growing", {}),
+                         ("growing-alone", {"attackers": 1}),
+                         ("flip-proven", {"attack": "sign-flip"}),
+                         ("huge-int4", {"codec": "int4"}),
+                         ("growing-int4", {"codec": "int4"}))),
     Case("registration-flood", "none", flood=8),
 ]
 
 
 def run_case(stage, case):
     """The verdict on one run, and how long it took."""
-    project = Project(stage, **DEFAULTS)
-    project.add_glyphs(10240)
+    every_version = {"evaluate_every": 0, "evaluate_every_versions": 1}
+    project = Project(stage, **DEFAULTS,
+                      **(every_version if case.is_effect_measured else {}))
+    project.add_glyphs(10240, 5000 if case.is_effect_measured else 500)
     project.create_run("--dataset", "glyphs", "--model", "mlp:8", "--batch",
                        32, "--local-steps", 4, "--epochs", case.epochs,
                        "--codec", case.codec)
@@ -135,12 +142,33 @@ def run_case(stage, case):
         flood.kill()
         stage.say(f"flood: {flood.last_line()}")
     verdict = judge(project, swarm)
+    project.show_evaluated()
     expect(project.ask("verify-ledger", "first")["ok"], "verify-ledger")
+    effect = effect_of_false(project)
     server.stop()
-    return verdict, seconds
+    return verdict, seconds, effect
 
 
-def row_of(case, verdict, seconds):
+def effect_of_false(project):
+    """Points by which each revocation made the model better than the evaluated
+    version before it was, all together; None without any."""
+    made = [entry["version_after"] for entry in project.ledger()
+            if entry["kind"] == "revocation"]
+    if not made:
+        return None
+    with open_store(project) as store:
+        accuracy = dict(store.execute(
+            "SELECT version, accuracy FROM evaluations").fetchall())
+    points = 0
+    for version in made:
+        before = max((v for v in accuracy if v < version), default=None)
+        if before is None or version not in accuracy:
+            return None
+        points += 100 * (accuracy[version] - accuracy[before])
+    return points
+
+
+def row_of(case, verdict, seconds, effect):
     after = verdict.found_after
     return {"attack": case.name, "units": verdict.units,
             "attackers": case.attackers,
@@ -156,6 +184,7 @@ def row_of(case, verdict, seconds):
             "honest_hosts_found": verdict.honest_found,
             "honest_results_invalid": verdict.honest_invalid,
             "witness_bytes": verdict.witness_bytes,
+            "effect_points": effect and round(effect, 2),
             "seconds": round(seconds, 1)}
 
 
@@ -163,19 +192,22 @@ def print_row(row):
     after = ("-" if row["found_after_units"] is None else
              f"{row['found_after_units']:.0f} "
              f"({row['found_after_units_most']})")
+    points = row["effect_points"]
+    effect = "-" if points is None else f"{points:.2f}"
     of_found = row["false_of_found_in_final_model"]
     left = f"{of_found}/{row['false_in_final_model'] - of_found}"
     print(f"{row['attack']:19}{row['units']:6}{row['falsified']:7}"
           f"{row['false_ever']:6}{row['revoked']:8}{left:>8}"
           f"{row['found']:4}/{row['false_hosts']:<4}{after:>10}"
           f"{row['extra_work']:6.2f}{row['honest_hosts_found']:6}"
-          f"{row['witness_bytes']:8}{row['seconds']:6.0f} s", flush=True)
+          f"{row['witness_bytes']:8}{effect:>8}{row['seconds']:6.0f} s",
+          flush=True)
 
 
 def bench_attacks(stage):
     print(f"{'attack':19}{'units':>6}{'false':>7}{'ever':>6}{'revoked':>8}"
           f"{'left':>8}{'found':>8}{'after':>11}{'work':>6}{'hurt':>6}"
-          f"{'witness':>8}", flush=True)
+          f"{'witness':>8}{'effect':>8}", flush=True)
     wanted = os.environ.get("QUORATE_ATTACKS", "")
     names = wanted.split(",") if wanted else [case.name for case in CASES]
     through = []
