@@ -144,7 +144,7 @@ def run_case(stage, case):
     verdict = judge(project, swarm)
     project.show_evaluated()
     expect(project.ask("verify-ledger", "first")["ok"], "verify-ledger")
-    effect = effect_of_false(project)
+    effect = effect_of_false(project) if case.is_effect_measured else None
     server.stop()
     return verdict, seconds, effect
 
