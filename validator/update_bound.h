@@ -37,7 +37,7 @@ class UpdateBound {
   void add_confirmed(UpdateSize size);
   // Before that there is nothing to compare with.
   bool is_known() const { return !confirmed_.empty(); }
-  // It did not begin with the last one that was added.
+  // More than one is confirmed: nobody waits for the first any more.
   bool is_settled() const { return confirmed_.size() > 1; }
 
   struct Excess {

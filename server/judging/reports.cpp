@@ -9,17 +9,6 @@
 
 namespace quorate {
 
-namespace {
-
-// Its claim's update was received, or it was found in the store.
-bool has_payload(const Result& result) {
-  return result.outcome == ResultOutcome::success &&
-         result.validate_state == ValidateState::init &&
-         result.computed == ComputeOutcome::success;
-}
-
-}  // namespace
-
 Error on_hold(ResultId id) {
   return Error(ErrorKind::unavailable,
                fmt::format("result {}: the server cannot take it until its "

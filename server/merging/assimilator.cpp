@@ -296,11 +296,11 @@ bool Assimilator::is_looking_for_culprits(TrainingRun& training) {
     return is_at_it();
   }
   training.divergence->is_looked_into = true;
+  const WorkunitFilter suspects{.run = training.run.key,
+                                .state = WorkunitState::assimilated,
+                                .check = UnitCheck::none};
   for (const Workunit& unit :
-       state_.store.workunits({.run = training.run.key,
-       .state = WorkunitState::assimilated,
-       .check = UnitCheck::none},
-                              {.limit = kMostSuspects})) {
+       state_.store.workunits(suspects, {.limit = kMostSuspects})) {
     Consequences(state_).recheck(unit);
   }
   if (!is_at_it()) return false;

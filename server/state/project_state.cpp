@@ -103,10 +103,7 @@ void ProjectState::note_sizes(RunKey run) {
   for (const WorkunitId id : feeder.units_in(run, WorkunitState::open)) {
     LiveUnit& live = *feeder.find(id);
     for (const Result& result : live.results) {
-      const bool has_payload = may_count(result) &&
-                               result.validate_state == ValidateState::init &&
-                               result.computed == ComputeOutcome::success;
-      if (!has_payload || live.sizes.contains(result.update)) continue;
+      if (!has_payload(result) || live.sizes.contains(result.update)) continue;
       live.sizes[result.update] =
           size_of_update(*live.task, objects, result.update);
     }

@@ -119,6 +119,12 @@ bool may_count(const Result& result) {
           result.validate_state == ValidateState::inconclusive);
 }
 
+bool has_payload(const Result& result) {
+  return result.outcome == ResultOutcome::success &&
+         result.validate_state == ValidateState::init &&
+         result.computed == ComputeOutcome::success;
+}
+
 bool may_report(const Result& result) {
   return result.server_state == ServerState::in_progress ||
          result.outcome == ResultOutcome::no_reply;

@@ -62,6 +62,8 @@ void mark_refused(Result& result);
 
 // Reported, screened and not yet judged.
 bool may_count(const Result& result);
+// The update that it claims is in the store.
+bool has_payload(const Result& result);
 // Its host may still report it: it is in progress, or its lease ran out, and
 // its report is judged all the same.
 bool may_report(const Result& result);

@@ -39,6 +39,16 @@ Forgery huge() {
   return forgery;
 }
 
+// An honest host and another, both proven.
+struct Pair {
+  explicit Pair(ProjectFixture& project)
+      : ann(project.join()), eve(project.join()) {
+    become_proven(project, ann);
+    become_proven(project, eve);
+  }
+  Volunteer ann, eve;
+};
+
 // The first update that house workers confirm.
 void confirm_first(ProjectFixture& project, const Volunteer& who) {
   const Assignment first = project.take(who);
@@ -53,9 +63,8 @@ void confirm_first(ProjectFixture& project, const Volunteer& who) {
 
 TEST_CASE("a run's first update is confirmed before others count") {
   ProjectFixture project(bounded());
-  const Volunteer ann = project.join(), bob = project.join();
-  become_proven(project, ann);
-  become_proven(project, bob);
+  const Pair pair(project);
+  const Volunteer &ann = pair.ann, &bob = pair.eve;
   const Assignment early = project.take(bob);
   const Assignment first = project.take(ann);
   project.report(ann, first);
@@ -74,9 +83,8 @@ TEST_CASE("a run's first update is confirmed before others count") {
 
 TEST_CASE("others do not wait for a first check that is cancelled") {
   ProjectFixture project(bounded());
-  const Volunteer ann = project.join(), bob = project.join();
-  become_proven(project, ann);
-  become_proven(project, bob);
+  const Pair pair(project);
+  const Volunteer &ann = pair.ann, &bob = pair.eve;
   const Assignment early = project.take(bob);
   const Assignment first = project.take(ann);
   project.report(ann, first);
@@ -95,9 +103,8 @@ TEST_CASE("others do not wait for a first check that is cancelled") {
 
 TEST_CASE("an update far larger than others is checked before it counts") {
   ProjectFixture project(bounded());
-  const Volunteer ann = project.join(), eve = project.join();
-  become_proven(project, ann);
-  become_proven(project, eve);
+  const Pair pair(project);
+  const Volunteer &ann = pair.ann, &eve = pair.eve;
   confirm_first(project, ann);
   const Assignment hers = project.take(eve);
   project.report(eve, hers, huge());
@@ -135,11 +142,26 @@ TEST_CASE("what is confirmed, and what waits, is known after a restart") {
   CHECK(project.unit_of(hers.result).check == UnitCheck::spot);
 }
 
+TEST_CASE("what waits for the first confirmation waits after a restart, too") {
+  ProjectOptions options = bounded();
+  options.on_disk = true;
+  ProjectFixture project(options);
+  const Pair pair(project);
+  const Volunteer &ann = pair.ann, &eve = pair.eve;
+  const Assignment early = project.take(eve);
+  project.report(ann, project.take(ann));
+  project.report(eve, early, huge());
+  project.reopen();
+  CHECK(project.assimilated().empty());
+  CHECK(project.unit_of(early.result).state == WorkunitState::open);
+  house_works(project);
+  CHECK(project.result(early.result).validate_state == ValidateState::invalid);
+}
+
 TEST_CASE("before a run pauses for divergence, its updates are rechecked") {
   ProjectFixture project(bounded());
-  const Volunteer ann = project.join(), eve = project.join();
-  become_proven(project, ann);
-  become_proven(project, eve);
+  const Pair pair(project);
+  const Volunteer &ann = pair.ann, &eve = pair.eve;
   confirm_first(project, ann);
   const Assignment hers = project.take(eve);
   project.report(eve, hers, lie());
