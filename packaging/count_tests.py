@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Reads ctest's JUnit report: prints "PASSED FAILED", then what was skipped.
+"""Reads ctest's JUnit report: prints "PASSED FAILED NAME..." with the names of
+the programs that failed, then what these said, then what was skipped.
 
 A doctest program counts with its test cases, any other program as one; one
 that skipped itself, saying why, does not count.
@@ -28,12 +29,25 @@ def count(case):
     return passed, failed if is_good else max(failed, 1)
 
 
+def last_words(case):
+    """The parts of a failed program's output in which doctest reports an error,
+    and its end."""
+    output = (case.findtext("system-out") or "").strip()
+    *parts, end = re.split(r"\n={70,}\n", output)
+    errors = [part for part in parts if "ERROR" in part][:10]
+    return "\n".join(errors + [""] + end.splitlines()[-40:])
+
+
 def main():
     cases = xml.etree.ElementTree.parse(sys.argv[1]).findall("testcase")
     counts = [count(case) for case in cases]
     if not counts:
         sys.exit("no test ran")
-    print(sum(c[0] for c in counts), sum(c[1] for c in counts))
+    failed = [case for case, c in zip(cases, counts) if c[1]]
+    print(sum(c[0] for c in counts), sum(c[1] for c in counts),
+          *(case.get("name") for case in failed))
+    for case in failed:
+        print(f"-- {case.get('name')} failed:\n{last_words(case)}")
     skipped = set()
     for case in cases:
         skipped.update(re.findall(r"skipped: .*",

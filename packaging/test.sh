@@ -90,18 +90,17 @@ run_ctest() { # FOLDER CTEST-ARGUMENT...
   shift
   heading "tests of $folder"
   rm -f "$report"
-  in_memory ctest --test-dir "$folder" --output-on-failure \
-    --output-junit "$PWD/$report" --test-output-size-passed 1000000 \
+  in_memory ctest --test-dir "$folder" --output-junit "$PWD/$report" --test-output-size-passed 1000000 \
     --parallel "$(nproc)" --timeout 600 --quiet "$@"
   if ! counts=$(python3 packaging/count_tests.py "$report"); then
     record "ctest in $folder" 1
     return
   fi
-  local ok bad
-  { read -r ok bad; cat; } <<<"$counts"
+  local ok bad names
+  { read -r ok bad names; cat; } <<<"$counts"
   passed=$((passed + ok))
   failed=$((failed + bad))
-  ((bad == 0)) || failures+=("ctest in $folder")
+  ((bad == 0)) || failures+=("ctest in $folder: $names")
 }
 
 check_format() {
