@@ -4,9 +4,17 @@
 
 namespace quorate {
 
-std::optional<Admission::Ticket> Admission::enter(const Places& places) {
+namespace {
+
+constexpr std::size_t kKeptForLocal = 32;
+
+}  // namespace
+
+std::optional<Admission::Ticket> Admission::enter(const Places& places,
+                                                  bool is_local) {
   std::lock_guard lock(mutex_);
-  if (open_ >= max_connections_ || !take_locked(places)) return {};
+  const std::size_t most = max_connections_ + (is_local ? kKeptForLocal : 0);
+  if (open_ >= most || !take_locked(places)) return {};
   ++open_;
   return std::optional<Ticket>(std::in_place, *this, places);
 }
@@ -43,6 +51,10 @@ void Admission::leave(const Places& places) {
 std::size_t Admission::open() const {
   std::lock_guard lock(mutex_);
   return open_;
+}
+
+bool Admission::is_crowded() const {
+  return open() * 10 >= max_connections_ * 9;
 }
 
 bool Admission::wait_until_empty(Seconds at_most) {

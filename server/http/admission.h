@@ -41,13 +41,17 @@ class Admission {
       : max_connections_(max_connections), max_per_place_(max_per_place) {}
 
   // A ticket if one more connection from each of `places` may stay. What comes
-  // from no place (a unix socket, a trusted proxy) has no limit of its own.
-  std::optional<Ticket> enter(const Places& places);
+  // from no place (a trusted proxy) has no limit of its own. is_local: over a
+  // unix socket; for those some connections are kept, so that an operator gets
+  // in when all the others are taken.
+  std::optional<Ticket> enter(const Places& places, bool is_local = false);
   // The same for a connection that was let in as one from no place, once it is
   // known whose it is. False: it may not stay, and its ticket is as before.
   bool settle(Ticket& ticket, const Places& places);
 
   std::size_t open() const;
+  // Nearly all connections are in use.
+  bool is_crowded() const;
   // Waits until no connection is open; false if that took too long.
   bool wait_until_empty(Seconds at_most);
 

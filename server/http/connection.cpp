@@ -25,7 +25,8 @@ Connection::Connection(IoThread& thread, const Listener& listener,
       remote_(std::move(remote)),
       socket_(thread.io(), socket.get()),
       transport_(socket.release(), listener.tls.get(), thread.shared().traffic),
-      rate_(limits().min_bytes_per_second, limits().rate_window) {
+      rate_(limits().min_bytes_per_second, limits().rate_window),
+      body_share_(thread.shared().body_budget) {
   set_deadline(limits().head_deadline);
   if (!remote_.is_proxy || !thread.shared().options.proxy_protocol) return;
   proxy_header_.emplace();
@@ -41,7 +42,13 @@ const HttpLimits& Connection::limits() const {
 }
 
 void Connection::set_deadline(Seconds from_now) {
-  deadline_ = thread_.now() + from_now;
+  deadline_set_ = thread_.now();
+  deadline_ = deadline_set_ + from_now;
+}
+
+bool Connection::is_idle() const {
+  return state_ == State::proxy_header || state_ == State::handshake ||
+         state_ == State::events || state_ == State::head;
 }
 
 // Steps until the socket or a handler must be waited for; failures end here.
@@ -124,6 +131,7 @@ bool Connection::step_answer() {
   }
   writer_.start_events(thread_.date());
   last_event_ = thread_.now();
+  deadline_set_ = last_event_;
   state_ = State::events;
   if (conditions_.method == Method::head) {
     std::exchange(exchange_, nullptr)->complete();
@@ -140,6 +148,7 @@ void Connection::respond(Response response) {
   keep_alive_ = keep_alive_ && is_read && !is_stopping_;
   sink_.reset();
   parser_.reset();
+  body_share_.clear();
   deadline_.reset();
   rate_.start(thread_.now());
   writer_.start(std::move(response), conditions_, thread_.date(), keep_alive_);
@@ -233,6 +242,10 @@ void Connection::linger() {
 void Connection::sweep(Instant now) {
   if (state_ == State::closed) return;
   bool is_late = deadline_ && now >= *deadline_;
+  const bool may_make_room = is_idle() && !listener_.is_unix &&
+                             now - deadline_set_ >= limits().crowded_deadline;
+  is_late =
+      is_late || (may_make_room && thread_.shared().admission.is_crowded());
   bool is_transfer = state_ == State::write || (state_ == State::body && sink_);
   if (is_late || (is_transfer && rate_.is_too_slow(now))) {
     if (state_ != State::linger) ++thread_.shared().connections_timed_out;
@@ -247,10 +260,7 @@ void Connection::sweep(Instant now) {
 
 void Connection::stop_gracefully() {
   is_stopping_ = true;
-  bool is_idle = state_ == State::proxy_header || state_ == State::handshake ||
-                 state_ == State::events ||
-                 (state_ == State::head && input_.empty());
-  if (is_idle) close();
+  if (is_idle() && (state_ != State::head || input_.empty())) close();
 }
 
 void Connection::close() {

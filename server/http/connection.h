@@ -13,6 +13,7 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "server/http/admission.h"
+#include "server/http/body_budget.h"
 #include "server/http/clients/proxy_header.h"
 #include "server/http/exchange.h"
 #include "server/http/rate_guard.h"
@@ -109,6 +110,8 @@ class Connection final : private BodyReceiver {
   void run_later();
   const HttpLimits& limits() const;
   void set_deadline(Seconds from_now);
+  // Waits for somebody who need not be connected.
+  bool is_idle() const;
 
   IoThread& thread_;
   const Listener& listener_;
@@ -124,6 +127,7 @@ class Connection final : private BodyReceiver {
   bool is_waiting_writable_ = false;
   int pending_ = 0;  // callbacks that will still come
   std::optional<Instant> deadline_;
+  Instant deadline_set_{};
   RateGuard rate_;
   Instant last_event_{};
 
@@ -135,6 +139,7 @@ class Connection final : private BodyReceiver {
   const Route* route_ = nullptr;
   std::unique_ptr<BodySink> sink_;
   std::uint64_t body_bytes_ = 0;
+  BodyBudget::Share body_share_;
   Conditions conditions_;
   // Shared with the Responder, which may outlive the connection.
   std::shared_ptr<Exchange> exchange_;

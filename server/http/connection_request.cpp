@@ -228,6 +228,11 @@ void Connection::receive_body(ByteView bytes) {
                                                route_->max_body_bytes));
   }
   if (sink_) return sink_->write(bytes);
+  const std::uint64_t small = limits().small_body_bytes;
+  if (body_bytes_ > small && !body_share_.grow_to(body_bytes_ - small)) {
+    throw Error(ErrorKind::unavailable,
+                "too many large requests are under way: try again");
+  }
   Bytes& body = parser_->request().body;
   body.insert(body.end(), bytes.begin(), bytes.end());
 }

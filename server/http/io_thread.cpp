@@ -140,7 +140,8 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   auto ticket = shared_.admission.enter(user ? places_of_user(*user)
                                         : is_proxy || listener.is_unix
                                             ? Places()
-                                            : places_of(client));
+                                            : places_of(client),
+                                        listener.is_unix);
   if (!ticket) {
     ++shared_.connections_refused;
     if (!listener.tls) say_busy(socket.get());

@@ -16,6 +16,7 @@
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include "server/http/admission.h"
+#include "server/http/body_budget.h"
 #include "server/http/connection.h"
 #include "server/http/server.h"
 #include "server/http/tls/tls_context.h"
@@ -27,7 +28,8 @@ struct HttpShared {
   explicit HttpShared(HttpOptions o)
       : options(std::move(o)),
         admission(options.limits.max_connections,
-                  options.limits.max_connections_per_address) {}
+                  options.limits.max_connections_per_address),
+        body_budget(options.limits.large_bodies_memory) {}
 
   // Whether it is the address of a proxy whose word is believed.
   bool is_trusted(const std::string& address) const {
@@ -38,6 +40,7 @@ struct HttpShared {
 
   const HttpOptions options;
   Admission admission;
+  BodyBudget body_budget;
   std::atomic<std::uint64_t> connections{0};
   std::atomic<std::uint64_t> connections_refused{0};
   std::atomic<std::uint64_t> connections_timed_out{0};

@@ -37,6 +37,14 @@ struct HttpLimits {
   Seconds head_deadline{10};  // with the TLS handshake
   Seconds body_deadline{10};  // of bodies that go to memory
   Seconds idle_deadline{75};  // between requests
+  // For a request's head, from the end of the one before, and for an event
+  // stream, while nearly all connections are in use: who asks for nothing makes
+  // room, and a client or a page connects again.
+  Seconds crowded_deadline{3};
+  // Of all bodies in memory together, not counting the first small_body_bytes
+  // of each: who sends large ones must not keep the others out.
+  std::uint64_t large_bodies_memory = 32 << 20;
+  std::uint64_t small_body_bytes = 32 << 10;
   // Streamed uploads and all responses: a connection that moves less on
   // average in a window is closed.
   double min_bytes_per_second = 1024;

@@ -2,6 +2,7 @@
 #include <functional>
 #include <future>
 #include <thread>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -126,6 +127,7 @@ TEST_CASE("a reader that stands still is sent away") {
 
 TEST_CASE("there are only so many connections") {
   HttpLimits limits;
+  limits.crowded_deadline = Seconds(600);
   SUBCASE("in all") {
     limits.max_connections = 3;
   }
@@ -150,6 +152,76 @@ TEST_CASE("there are only so many connections") {
     std::this_thread::yield();
   }
   CHECK(RawHttp(server.port()).exchange(kGet).status == 200);
+}
+
+TEST_CASE("who asks for nothing makes room when connections run short") {
+  HttpLimits limits = watchful();
+  limits.crowded_deadline = kSoon;
+  limits.max_connections = 10;
+  TestServer server(hello(), limits);
+  std::vector<RawHttp> few;
+  for (int i = 0; i < 8; ++i) few.emplace_back(server.port());
+  for (RawHttp& one : few) CHECK(one.exchange(kGet).status == 200);
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  CHECK(server.server().counters().connections_timed_out == 0);
+  std::vector<RawHttp> more;
+  for (int i = 0; i < 2; ++i) more.emplace_back(server.port());
+  for (RawHttp& one : few) CHECK(one.receive_all().empty());
+  while (server.server().counters().connections_open > 2) {
+    std::this_thread::yield();
+  }
+  CHECK(RawHttp(server.port()).exchange(kGet).status == 200);
+}
+
+TEST_CASE("an operator gets in when all connections are taken") {
+  TemporaryFolder folder;
+  HttpLimits limits;
+  limits.max_connections = 2;
+  limits.crowded_deadline = Seconds(600);
+  HttpServer server({1, limits, {}});
+  const std::uint16_t port = server.listen({}, hello());
+  server.listen_unix(folder / "socket", hello());
+  server.start();
+  RawHttp a(port), b(port);
+  CHECK(a.exchange(kGet).status == 200);
+  CHECK(b.exchange(kGet).status == 200);
+  CHECK(RawHttp(port).receive().status == 503);
+  CHECK(RawHttp((folder / "socket").string()).exchange(kGet).status == 200);
+}
+
+TEST_CASE("who sends large bodies keeps only those out who do, too") {
+  Router router;
+  router.add(Method::post, "/", echo(), 1000);
+  HttpLimits limits;
+  limits.small_body_bytes = 100;
+  limits.large_bodies_memory = 1000;
+  TestServer server(std::move(router), limits);
+  auto begin = [&](std::size_t bytes) {
+    RawHttp client(server.port());
+    client.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" +
+                std::string(bytes, 'x'));
+    return client;
+  };
+  {
+    RawHttp first = begin(600), second = begin(600);
+    while (server.server().counters().bytes_in < 2 * 600) {
+      std::this_thread::yield();
+    }
+    CHECK(begin(1000).receive().status == 503);
+    RawHttp small(server.port());
+    CHECK(small
+              .exchange("POST / HTTP/1.1\r\nContent-Length: 100\r\n\r\n" +
+                        std::string(100, 'x'))
+              .status == 200);
+  }
+  while (server.server().counters().connections_open > 0) {
+    std::this_thread::yield();
+  }
+  RawHttp alone = begin(1000);
+  CHECK(alone.receive().status == 200);
+  alone.send("POST / HTTP/1.1\r\nContent-Length: 1000\r\n\r\n" +
+             std::string(1000, 'x'));
+  CHECK(alone.receive().status == 200);  // the first one's was given back
 }
 
 TEST_CASE("a shortage of descriptors delays clients and loses none") {
