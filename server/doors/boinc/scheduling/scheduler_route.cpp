@@ -21,6 +21,8 @@ namespace {
 
 // A stock client sends 8 to 13 kB; see protocol/boinc/limits.
 constexpr std::uint64_t kMaxRequest = 1 << 20;
+// To read a larger one takes long enough that other connections would notice.
+constexpr std::size_t kLargeRequest = 64 << 10;
 // As often as a client can make requests at all.
 constexpr Seconds kRequestDelay{5};
 constexpr Seconds kClosing{60};
@@ -28,8 +30,7 @@ constexpr Seconds kClosing{60};
 }  // namespace
 
 struct Rpc {
-  Rpc(SchedulerRequest what, Responder whom)
-      : request(std::move(what)), responder(std::move(whom)) {}
+  explicit Rpc(Responder whom) : responder(std::move(whom)) {}
 
   SchedulerRequest request;
   Responder responder;
@@ -110,20 +111,31 @@ void SchedulerRoute::add_routes(Router& router) {
   router.add(
       Method::post, "/boinc/cgi",
       [this](Request& request, Responder responder) {
-        post(request, std::move(responder));
+        post(std::move(request), std::move(responder));
       },
       kMaxRequest);
 }
 
-void SchedulerRoute::post(const Request& request, Responder responder) {
-  // Read before it is known who asks: 20 us for what clients send, 6 ms for the
-  // worst that the limits let in; and anybody can have an account.
-  auto rpc = std::make_shared<Rpc>(parse_scheduler_request(request.body),
-                                   std::move(responder));
+void SchedulerRoute::post(Request request, Responder responder) {
+  auto rpc = std::make_shared<Rpc>(std::move(responder));
   rpc->master = master_url(state_.settings, request, is_tls_);
   rpc->places = places_of(request.remote_address);
   rpc->block = block_of(request.remote_address);
   rpc->versions = apps_.current();
+  // Read before it is known who asks: 20 us for what clients send, 6 ms for the
+  // worst that the limits let in; and anybody can have an account.
+  if (request.body.size() < kLargeRequest) return read(rpc, request.body);
+  large_.post([this, rpc, body = std::move(request.body)] {
+    try {
+      read(rpc, body);
+    } catch (const Error& error) {
+      rpc->responder.send(error_response(error.kind(), error.what()));
+    }
+  });
+}
+
+void SchedulerRoute::read(const RpcPtr& rpc, ByteView body) {
+  rpc->request = parse_scheduler_request(body);
   project_.daemons().post([this, rpc] { identify(rpc); });
 }
 

@@ -1,14 +1,15 @@
 // POST /boinc/cgi: the scheduler as BOINC clients call it. One request reports
 // results, renews leases, asks for work and is answered with all of that:
-//   I/O thread       reads the request
+//   I/O thread       reads the request, unless it is large: then a thread for
+//                    those does
 //   writer's thread  who is it; the headers of what it reports
 //   screening thread reads the payloads, if it reports any
 //   writer's thread  stores the reports, sends work (durable from here on)
 //   reply thread     writes the reply
 //
 // The room server/doors/boinc/scheduling owns what is known of BOINC hosts in
-// memory (BoincHosts, the writer's thread) and two threads. It asks the daemons
-// the same questions as the native door.
+// memory (BoincHosts, the writer's thread) and three threads. It asks the
+// daemons the same questions as the native door.
 //
 // If screening fails, the request is dropped: the client hears status 500 and
 // asks again with the same content, which is safe to take twice.
@@ -38,7 +39,8 @@ class SchedulerRoute {
   void add_routes(Router& router);
 
  private:
-  void post(const Request& request, Responder responder);
+  void post(Request request, Responder responder);
+  void read(const RpcPtr& rpc, ByteView body);
   // From here to reply_later(): the writer's thread.
   // Finds account and host; a stranger is refused in the reply's messages.
   void identify(const RpcPtr& rpc);
@@ -68,7 +70,8 @@ class SchedulerRoute {
   BoincHosts hosts_;
   ReportIntake intake_;
   ReplyMaker maker_;
-  JobThread screening_;  // last: their jobs use the others
+  JobThread large_;  // last: their jobs use the others
+  JobThread screening_;
   JobThread replies_;
 };
 
