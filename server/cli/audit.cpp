@@ -14,6 +14,7 @@
 #include "server/cli/support/new_file.h"
 #include "server/cli/support/progress_line.h"
 #include "validator/replay.h"
+#include "workunits/ledger/witness.h"
 #include "workunits/objects/pytorch_export.h"
 
 namespace quorate {
@@ -89,18 +90,47 @@ PublicKey key_of(const json& host) {
   return parse_hex<PublicKey>(host["key"].get<std::string>(), "host key");
 }
 
-void verify(const GlobalOptions& global, const std::string& run) {
-  const LedgerReport report = verify_ledger(Reading(global, run).sources());
+struct VerifyCommand {
+  std::string run;
+  std::vector<std::string> witnesses;
+};
+
+// How many entries the files have, all of which the ledger has, too.
+std::uint64_t compare_witnesses(AdminClient& client,
+                                const VerifyCommand& command) {
+  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
+  LedgerPages pages(client, command.run, LedgerPages::With::records);
+  std::uint64_t entries = 0;
+  for (const std::string& path : command.witnesses) {
+    const MappedFile mapped(path);
+    LedgerFile file(as_text(mapped.bytes()), path);
+    entries +=
+        expect_witnessed(file, path, {keys.id, keys.project.public_key()},
+                         [&](std::uint64_t seq) { return pages.record(seq); });
+  }
+  return entries;
+}
+
+void verify(const GlobalOptions& global, const VerifyCommand& command) {
+  Reading reading(global, command.run);
+  const LedgerReport report = verify_ledger(reading.sources());
   json row{{"recomputed", 0},
            {"final_snapshot", nullptr},
            {"updates_removed", report.updates_removed}};
+  std::string text;
+  if (report.updates_removed != 0) {
+    text += fmt::format(
+        ", {} updates removed after the end of the run, as keep_updates_days "
+        "says",
+        report.updates_removed);
+  }
+  if (!command.witnesses.empty() && report.ok()) {
+    const std::uint64_t entries = compare_witnesses(reading.client(), command);
+    row["witnessed"] = entries;
+    text += fmt::format(", {} as the witnesses saw them", entries);
+  }
   put_ledger(row, report);
-  finish(row, report, global.json, run,
-         report.updates_removed == 0
-             ? ""
-             : fmt::format(", {} updates removed after the end of the run, as "
-                           "keep_updates_days says",
-                           report.updates_removed));
+  finish(row, report, global.json, command.run, text);
 }
 
 struct ReplayCommand {
@@ -231,13 +261,19 @@ void add_computing(CLI::App& command, std::string& device,
 }
 
 void add_verify(CLI::App& app, GlobalOptions& global) {
-  auto run = std::make_shared<std::string>();
+  auto options = std::make_shared<VerifyCommand>();
   CLI::App* command = app.add_subcommand(
       "verify-ledger", "Check a run's ledger: chain, seals, objects");
-  command->add_option("RUN", *run, "Name of the run")->required();
+  command->add_option("RUN", options->run, "Name of the run")->required();
+  command->add_option("--witness", options->witnesses,
+                      "What `ledger` wrote of it earlier, kept elsewhere: is "
+                      "it still the same ledger? May be given several times");
   command->add_flag("--json", global.json, "Machine-readable output");
-  command->footer("Example:\n  quorate -C my-project verify-ledger first\n");
-  command->callback([run, &global] { verify(global, *run); });
+  command->footer(
+      "Examples:\n"
+      "  quorate -C my-project verify-ledger first\n"
+      "  quorate -C my-project verify-ledger first --witness seen.ledger\n");
+  command->callback([options, &global] { verify(global, *options); });
 }
 
 void add_replay(CLI::App& app, GlobalOptions& global) {

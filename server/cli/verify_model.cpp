@@ -172,47 +172,70 @@ void verify_here(const GlobalOptions& global, const Options& options) {
           {keys.id, keys.project.public_key()});
 }
 
-void write_ledger(const GlobalOptions& global, const std::string& run,
-                  const std::string& out) {
+struct LedgerCommand {
+  std::string run;
+  std::string out;
+  bool head = false;
+  bool force = false;
+
+  bool is_to_stdout() const { return out == "-"; }
+};
+
+void write_ledger(const GlobalOptions& global, const LedgerCommand& command) {
   AdminClient client(global.folder);
-  LedgerPages pages(client, run, LedgerPages::With::records);
+  LedgerPages pages(client, command.run, LedgerPages::With::records);
   const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
   std::string text =
       write_ledger_head({keys.id, keys.project.public_key()}) + "\n";
   std::uint64_t entries = 0;
-  while (const auto record = pages.record(entries)) {
-    text += write_ledger_line(*record) + "\n";
-    ++entries;
+  if (command.head) {
+    text += write_ledger_line(pages.head()) + "\n";
+    entries = 1;
+  } else {
+    while (const auto record = pages.record(entries)) {
+      text += write_ledger_line(*record) + "\n";
+      ++entries;
+    }
   }
-  write_file_durably(out, as_bytes(text));
+  if (command.is_to_stdout()) {
+    fmt::print("{}", text);
+    return;
+  }
+  write_file_durably(command.out, as_bytes(text));
   if (global.json) {
-    fmt::print("{}\n", json{{"file", out}, {"entries", entries}}.dump());
+    fmt::print("{}\n",
+               json{{"file", command.out}, {"entries", entries}}.dump());
   } else {
     fmt::print(
-        "Wrote {}: {} entries of run {}. To check it, people need the "
-        "project's fingerprint, {}.\n",
-        out, entries, run, fingerprint(keys.id));
+        "Wrote {}: {} {} of run {}. To check it, people need the project's "
+        "fingerprint, {}.\n",
+        command.out, entries, entries == 1 ? "entry" : "entries", command.run,
+        fingerprint(keys.id));
   }
 }
 
 void add_ledger(CLI::App& app, GlobalOptions& global) {
-  struct Ledger {
-    std::string run;
-    std::string out;
-    bool force = false;
-  };
-  auto options = std::make_shared<Ledger>();
+  auto options = std::make_shared<LedgerCommand>();
   CLI::App* command = app.add_subcommand(
       "ledger", "Write a run's ledger to a file, so that others can check it");
   command->add_option("RUN", options->run, "Name of the run")->required();
-  command->add_option("--out", options->out, "File to write")->required();
+  command
+      ->add_option("--out", options->out, "File to write; -: standard output")
+      ->required();
+  command->add_flag("--head", options->head,
+                    "The newest entry alone, for a witness");
   command->add_flag("--force", options->force, "Overwrite an existing file");
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
-      "Example:\n  quorate -C my-project ledger first --out first.ledger\n");
+      "Examples:\n"
+      "  quorate -C my-project ledger first --out first.ledger\n"
+      "  quorate -C my-project ledger first --head --out - | "
+      "curl --data-binary @- https://witness.example.org/\n");
   command->callback([options, &global] {
-    expect_new_file("ledger", options->out, options->force);
-    write_ledger(global, options->run, options->out);
+    if (!options->is_to_stdout()) {
+      expect_new_file("ledger", options->out, options->force);
+    }
+    write_ledger(global, *options);
   });
 }
 

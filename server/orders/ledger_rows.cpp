@@ -41,9 +41,14 @@ json list_ledger(Project& project, const json& arguments) {
   const TrainingRun& training = run_of(project, arguments);
   bool with_tasks = arguments.value("tasks", false);
   json rows = json::array();
-  for (const LedgerRecord& record : project.state().store.ledger(
-           training.run.key, arguments.value("from", std::uint64_t{0}),
-           arguments.value("limit", std::uint64_t{1000}))) {
+  Store& store = project.state().store;
+  const auto records =
+      arguments.value("head", false)
+          ? std::vector{store.last_record(training.run.key).value()}
+          : store.ledger(training.run.key,
+                         arguments.value("from", std::uint64_t{0}),
+                         arguments.value("limit", std::uint64_t{1000}));
+  for (const LedgerRecord& record : records) {
     rows.push_back({{"seq", record.seq},
                     {"kind", record.kind},
                     {"line", record.line},

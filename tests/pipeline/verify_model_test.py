@@ -47,6 +47,12 @@ def test_verify_model(stage):
     expect(report["ok"] and report["results"] == len(results),
            f"in the project: {report}")
     project.order("ledger", RUN, "--out", ledger)
+    head = stage.folder / "head.ledger"
+    project.order("ledger", RUN, "--head", "--out", head)
+    report = project.ask("verify-ledger", RUN, "--witness", head, "--witness",
+                         ledger)
+    expect(report["ok"] and report["witnessed"] == 1 + len(entries),
+           f"beside its witnesses: {report}")
     server.stop()
 
     # Elsewhere: nothing but two files and the fingerprint.
@@ -56,6 +62,8 @@ def test_verify_model(stage):
     other, other_server = train(stage, "two", "lenet:2,4,24,24")
     other_ledger = stage.folder / "other.ledger"
     other.order("ledger", RUN, "--out", other_ledger)
+    stage.fails(["head.ledger: it is of project"], "quorate", "-C",
+                other.folder, "verify-ledger", RUN, "--witness", head)
     other_key = other_server.address().split("#")[1]
     other_server.stop()
 

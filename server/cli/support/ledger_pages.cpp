@@ -47,16 +47,25 @@ bool LedgerPages::are_updates_removed() {
   return are_updates_removed_;
 }
 
+LedgerRecord LedgerPages::head() {
+  take_page(client_.call("ledger", {{"run", run_}, {"head", true}}));
+  first_ = page_.at(0).seq;
+  return page_.at(0);
+}
+
 void LedgerPages::load(std::uint64_t seq) {
   first_ = seq;
+  take_page(client_.call("ledger", {{"run", run_},
+                                    {"from", seq},
+                                    {"limit", kPage},
+                                    {"tasks", with_ == With::tasks}}));
+}
+
+void LedgerPages::take_page(const json& rows) {
   page_.clear();
   tasks_.clear();
   claims_.clear();
-  for (const json& row :
-       client_.call("ledger", {{"run", run_},
-                               {"from", seq},
-                               {"limit", kPage},
-                               {"tasks", with_ == With::tasks}})) {
+  for (const json& row : rows) {
     LedgerRecord record;
     record.seq = row["seq"].get<std::uint64_t>();
     record.kind = row["kind"].get<std::string>();

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "server/cli/support/client.h"
 #include "validator/ledger_walk.h"
 #include "workunits/objects/object_store.h"
@@ -27,6 +29,8 @@ class LedgerPages {
   // end. Throws what the client throws. References that task() gave are invalid
   // once a new page was loaded.
   std::optional<LedgerRecord> record(std::uint64_t seq);
+  // The newest record.
+  LedgerRecord head();
   // The next two: of a record of the current page.
   // Throws corrupt if it is missing.
   const Bytes& task(const Hash& workunit) const;
@@ -40,6 +44,7 @@ class LedgerPages {
   static constexpr std::uint64_t kPage = 200;  // records, each with a task
 
   void load(std::uint64_t seq);
+  void take_page(const nlohmann::json& rows);
   void keep_claim(ByteView header);
 
   AdminClient& client_;
