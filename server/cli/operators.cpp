@@ -36,7 +36,7 @@ std::string where(const ServerSettings& settings) {
            "listen), and the page is not served like that: listen on "
            "127.0.0.1, behind the proxy on this machine that ends TLS.";
   }
-  const bool is_tls = !settings.plain_http && !is_local;
+  const bool is_tls = speaks_tls(settings, endpoint.address);
   const auto url = volunteers_url(settings.url, endpoint, is_tls);
   return fmt::format(
       "Log in at {}/admin",

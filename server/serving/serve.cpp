@@ -37,8 +37,8 @@ void keep_freed_memory() {
 std::optional<TlsFiles> tls_files(const ServeOptions& options,
                                   const Endpoint& endpoint,
                                   const ProjectFolder& folder) {
-  bool is_plain = options.settings.plain_http || is_loopback(endpoint.address);
-  if (is_plain && !options.force_tls) return std::nullopt;
+  const bool is_tls = speaks_tls(options.settings, endpoint.address);
+  if (!is_tls && !options.force_tls) return std::nullopt;
   if (!options.settings.tls_certificate.empty()) {
     return TlsFiles{options.settings.tls_certificate, options.settings.tls_key};
   }

@@ -289,6 +289,11 @@ std::vector<Entry> entries_of_units() {
           "keep_payloads_days", &S::keep_payloads_days,
           "How many days to keep payloads that no ledger names: those of "
           "results that were rejected, late or not needed. They are evidence."),
+      number(
+          "max_payloads_mb", &S::max_payloads_mb, 0, 1 << 30,
+          "Most space for such payloads, in MiB, and less when the disk gets "
+          "full: of the account or address that has most, the oldest go "
+          "first; 0: no limit."),
       days("keep_updates_days", &S::keep_updates_days,
            "How many days to keep a run's recorded updates after its end. "
            "Without them only `audit` and `replay --recompute` can check the "
@@ -428,6 +433,11 @@ void expect_fitting(const ServerSettings& settings, const std::string& place) {
 }
 
 }  // namespace
+
+bool speaks_tls(const ServerSettings& settings, const std::string& address) {
+  if (settings.plain_http) return false;
+  return !is_loopback(address) || !settings.tls_certificate.empty();
+}
 
 bool is_project_name(const std::string& name) {
   bool has_ink = name.find_first_not_of(" \t\r\n") != name.npos;

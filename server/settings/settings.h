@@ -71,6 +71,7 @@ struct ServerSettings {
   std::uint64_t disk_reserve_mb = 512;
   // See server/objects/retention.h. 0: for ever.
   double keep_payloads_days = 30;
+  std::uint64_t max_payloads_mb = 10240;
   double keep_updates_days = 0;
 
   // See validator/trust.h.
@@ -102,6 +103,10 @@ ServerSettings load_settings(const fs::path& path);
 // Throws usage, naming setting and line, if a file that these settings name
 // cannot be used: the TLS certificate and its key.
 void expect_settings_files(const fs::path& path);
+
+// Whether the server speaks TLS at `address`: beyond this machine, and wherever
+// the operator named a certificate, but not with plain_http.
+bool speaks_tls(const ServerSettings& settings, const std::string& address);
 
 // Of the project, for volunteers.
 bool is_project_name(const std::string& name);

@@ -247,4 +247,15 @@ TEST_CASE("names are short and have ink") {
   }
 }
 
+TEST_CASE("where the server speaks TLS") {
+  ServerSettings settings;
+  CHECK(speaks_tls(settings, "0.0.0.0"));
+  CHECK_FALSE(speaks_tls(settings, "127.0.0.1"));
+  settings.tls_certificate = "own.crt";
+  CHECK(speaks_tls(settings, "127.0.0.1"));
+  settings.plain_http = true;
+  CHECK_FALSE(speaks_tls(settings, "127.0.0.1"));
+  CHECK_FALSE(speaks_tls(settings, "0.0.0.0"));
+}
+
 }  // namespace quorate
