@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -168,6 +170,29 @@ void replayed(Report& report, const Scene& scene) {
   report.is_false = true;
 }
 
+// A heartbeat that gives one result up and keeps others.
+Request give_up(ResultId result, std::vector<protocol::Progress> holding) {
+  protocol::WorkRequest request;
+  request.failed.push_back({result, "given up"});
+  request.holding = std::move(holding);
+  std::string message = protocol::write(request);
+  ByteView body = as_bytes(message);
+  return {"POST", "/v1/heartbeat", Bytes(body.begin(), body.end())};
+}
+
+// Uploads that are never reported, to fill the disk: each is given up instead.
+void unsigned_upload(Report& report, const Scene&) {
+  auto mine = static_cast<ResultId>(report.header.result_id);
+  test::change_update(report.payload, Change::random,
+                      static_cast<std::uint64_t>(mine));
+  report.victim = mine;
+  report.victim_update = sha256(report.payload);
+  report.extra = {
+      {"PUT", result_path(mine, "/update"), std::exchange(report.payload, {})},
+      give_up(mine, {})};
+  report.is_false = true;
+}
+
 // A unit of the attacker's own making, computed and reported as the project's.
 void forged_seal(Report& report, const Scene& scene) {
   test::Work work = scene.unit.work;
@@ -188,18 +213,13 @@ void stolen_lease(Report& report, const Scene& scene) {
     stolen.header.result_id = static_cast<std::uint64_t>(held.result);
     stolen.header.nonce = held.nonce;
     stolen.header.workunit = held.workunit;
-    protocol::WorkRequest give_up;
-    give_up.failed.push_back({held.result, "given up"});
     auto mine = static_cast<ResultId>(report.header.result_id);
-    give_up.holding.push_back({mine, 0, 1});
-    std::string message = protocol::write(give_up);
-    ByteView heartbeat = as_bytes(message);
     report.victim = held.result;
     report.victim_update = stolen.header.claim.update;
     report.extra = {
         {"PUT", result_path(held.result, "/update"), stolen.payload},
         {"POST", result_path(held.result), signed_report(stolen, scene)},
-        {"POST", "/v1/heartbeat", Bytes(heartbeat.begin(), heartbeat.end())}};
+        give_up(held.result, {{mine, 0, 1}})};
     return;
   }
 }
@@ -227,6 +247,7 @@ constexpr std::array kAttacks = {
     Attack{"non-finite", "one element is NaN", not_finite},
     Attack{"replayed", "an old report; a new body for it", replayed},
     Attack{"forged-seal", "a unit sealed by the attacker", forged_seal},
+    Attack{"unsigned", "uploads, and reports nothing", unsigned_upload},
     Attack{"stolen-lease", "reports for what others hold", stolen_lease},
 };
 

@@ -48,7 +48,7 @@ DEFAULTS = {"lease": 120, "heartbeat": 30, "reservation": 5,
             "trust_anchor": "true", "trust_ban_after": 3}
 STRUCTURAL = {"wrong-payload", "copied-proof", "copied-result", "forged-seal",
               "replayed", "stolen-lease", "other-unit", "stale-snapshot",
-              "wrong-samples", "non-finite"}
+              "wrong-samples", "non-finite", "unsigned"}
 
 
 @dataclasses.dataclass
@@ -86,6 +86,7 @@ CASES = [
     Case("replayed"),
     Case("forged-seal"),
     Case("stolen-lease"),
+    Case("unsigned"),
     Case("one-in-twenty", "random", epochs=LONG,
          arguments=("--share", 0.05)),
     Case("colluding-2", "agreed", attackers=2),

@@ -49,18 +49,21 @@ void Reports::screen_payload(const OpenResult& open,
   }
   // Before it is hashed: a witness may name any object of the project.
   const std::uint64_t expected = update_bytes(*open.task);
-  const std::uint64_t size = state_.objects.size_of(claim.update);
+  const std::uint64_t size =
+      is_uploaded ? open.uploaded_bytes : state_.objects.size_of(claim.update);
   if (size != expected) {
     report.rejection = fmt::format(
         "malformed update: expected {} bytes, found {}", expected, size);
     return;
   }
-  MappedFile payload = state_.objects.map_checked(claim.update);
+  MappedFile payload = is_uploaded ? uploads_.payload(open)
+                                   : state_.objects.map_checked(claim.update);
   ScreenedUpdate update = screen_update(*open.task, payload.bytes());
   report.rejection = update.rejection
                          ? std::move(update.rejection)
                          : screen_proof(report.header, payload.bytes());
   if (report.rejection) return;
+  if (is_uploaded) uploads_.adopt(open);
   report.size = std::move(update.size);
   for (const WaitingWitness& witness :
        state_.open_results.witnesses(open.workunit)) {

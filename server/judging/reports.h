@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "server/judging/transitioner.h"
 #include "server/judging/verdicts.h"
+#include "server/objects/upload.h"
 #include "server/state/project_state.h"
 #include "validator/update_bound.h"
 
@@ -41,11 +42,16 @@ Error on_hold(ResultId id);
 
 class Reports {
  public:
-  Reports(ProjectState& state, Verdicts& verdicts, Transitioner& transitioner)
-      : state_(state), verdicts_(verdicts), transitioner_(transitioner) {}
+  Reports(ProjectState& state, Uploads& uploads, Verdicts& verdicts,
+          Transitioner& transitioner)
+      : state_(state),
+        uploads_(uploads),
+        verdicts_(verdicts),
+        transitioner_(transitioner) {}
 
-  // Any thread. Reads the payload from the object store. Throws corrupt if the
-  // header is none.
+  // Any thread. Reads the payload, and makes one that is found good an object.
+  // Throws corrupt if the header is none, unavailable if the result was closed
+  // meanwhile.
   ScreenedReport screen(const OpenResult& open,
                         const SignedHeader& signed_header) const;
   // The writer's thread. `accepted` says that the result is stored and may
@@ -66,6 +72,7 @@ class Reports {
                         const ScreenedReport& report);
 
   ProjectState& state_;
+  Uploads& uploads_;
   Verdicts& verdicts_;
   Transitioner& transitioner_;
 };

@@ -15,10 +15,16 @@ namespace quorate {
 namespace {
 
 constexpr Seconds kBetweenSweeps{3600};
+constexpr Seconds kBetweenSweepsWhenFull{60};
 constexpr Seconds kJump{60};  // far less than retention's hour
 // Few at a time, so that a backup soon has its turn, and the disk, too.
 constexpr std::size_t kAtOnce = 64;
 constexpr std::chrono::milliseconds kPause{50};
+
+fs::file_time_type before(fs::file_time_type time, Seconds passed) {
+  return time -
+         std::chrono::duration_cast<fs::file_time_type::duration>(passed);
+}
 
 // Thrown out of a sweep when the server stops.
 struct Enough {};
@@ -65,16 +71,37 @@ FileDeleter::~FileDeleter() {
 
 void FileDeleter::start() {
   thread_ = std::make_unique<JobThread>();
+  upload_thread_ = std::make_unique<JobThread>();
 }
 
 void FileDeleter::stop() {
   is_stopping_ = true;
   // Not destroyed yet: the writer may be posting to it.
   if (thread_) thread_->stop();
+  if (upload_thread_) upload_thread_->stop();
+}
+
+// A BOINC client never sends its files again: they stay until it is durable
+// that they are not needed. Removing files may wait for the disk: the writer
+// does not.
+void FileDeleter::drop_closed_uploads() {
+  std::vector<ResultId> closed = state_.open_results.take_removed();
+  if (closed.empty() || !upload_thread_) return;
+  writer_.after_commit([this, closed = std::move(closed)]() mutable {
+    upload_thread_->post([this, closed = std::move(closed)] {
+      for (ResultId id : closed) uploads_.forget(id);
+    });
+  });
 }
 
 void FileDeleter::pass() {
-  if (!thread_ || is_busy_ || state_.clock.now() < not_before_) return;
+  drop_closed_uploads();
+  if (!state_.roles.assimilator) return;
+  if (!thread_ || is_busy_) return;
+  const Instant now = state_.clock.now();
+  const bool is_due = now >= not_before_ ||
+                      (now >= not_before_when_full_ && uploads_.take_refusal());
+  if (!is_due) return;
   is_busy_ = true;
   thread_->post([this] {
     try {
@@ -86,6 +113,7 @@ void FileDeleter::pass() {
     writer_.post([this] {
       is_busy_ = false;
       not_before_ = state_.clock.now() + kBetweenSweeps;
+      not_before_when_full_ = state_.clock.now() + kBetweenSweepsWhenFull;
     });
   });
 }
@@ -101,27 +129,35 @@ void FileDeleter::sweep() {
   const bool may_remove =
       !has_clock_jumped(began) && lock_if_free(state_.folder.datasets_lock());
   std::vector<std::pair<Hash, ObjectUse>> in_memory;
+  std::map<HostId, Owner> senders;
   writer_.run([&] {
     give_up_updates();
     in_memory = names_in_memory();
+    senders = owners();
   });
   auto names = read_sqlite_names(state_.folder.database());
   ObjectUses uses(state_.folder, *names, [this] { expect_going_on(); });
   for (const auto& [hash, use] : in_memory) uses.add(hash, use);
   Storage storage;
-  std::vector<Doomed> doomed;
+  std::vector<Doomed> doomed, payloads;
+  std::vector<Evidence> evidence;
   state_.objects.list([&](const ObjectReader::Found& found) {
     expect_going_on();
     const ObjectUse use = uses.of(found.hash);
     storage.add_object(use, found.bytes);
+    if (use.is_needed || !may_remove) return;
     const auto kept = time_kept(use, state_.settings);
-    if (!kept || !may_remove) return;
-    const auto limit =
-        began - std::chrono::duration_cast<fs::file_time_type::duration>(*kept);
-    if (found.used < limit) {
-      doomed.push_back({found.hash, use, found.bytes, limit});
+    if (kept && found.used < before(began, *kept)) {
+      doomed.push_back({found.hash, use, found.bytes, before(began, *kept)});
+    } else if (use.what == ObjectClass::payload) {
+      const Owner& owner = senders[use.host];
+      payloads.push_back({found.hash, use, found.bytes, before(began, kInUse)});
+      evidence.push_back({found.bytes, found.used, owner.user, owner.block});
     }
   });
+  for (const Doomed& one : beyond_their_quota(payloads, evidence)) {
+    doomed.push_back(one);
+  }
   storage.add_other(state_.folder, *names);
   names.reset();  // while it reads, the store's log can only grow
   remove(doomed, storage);
@@ -160,6 +196,28 @@ void FileDeleter::give_up_updates() {
             "run {}: its recorded updates are removed {} days after its end",
             run.name, state_.settings.keep_updates_days));
   }
+}
+
+std::map<HostId, FileDeleter::Owner> FileDeleter::owners() const {
+  std::map<HostId, Owner> owners;
+  for (const auto& [id, host] : state_.hosts.hosts()) {
+    owners.emplace(id, Owner{host.user_id, state_.hosts.block(id)});
+  }
+  return owners;
+}
+
+std::vector<FileDeleter::Doomed> FileDeleter::beyond_their_quota(
+    const std::vector<Doomed>& payloads,
+    const std::vector<Evidence>& evidence) const {
+  std::uint64_t bytes = 0;
+  for (const Evidence& one : evidence) bytes += one.bytes;
+  const std::uint64_t quota = evidence_quota(
+      state_.settings, bytes, free_space(state_.folder.objects()));
+  std::vector<Doomed> beyond;
+  for (std::size_t i : beyond_quota(evidence, quota)) {
+    beyond.push_back(payloads[i]);
+  }
+  return beyond;
 }
 
 std::vector<std::pair<Hash, ObjectUse>> FileDeleter::names_in_memory() const {

@@ -1,5 +1,5 @@
-// Removes objects that nothing needs any more, and what is left of uploads when
-// their results are closed. Objects in two ways:
+// Removes what is left of uploads as soon as their results are closed, and
+// objects that nothing needs any more; these in two ways:
 //
 // Old snapshots, as soon as a newer version is published: each version that was
 // a base has one, and the ledger names only the published ones.
@@ -33,12 +33,14 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "server/objects/object_uses.h"
+#include "server/objects/retention.h"
 #include "server/objects/storage.h"
 #include "server/objects/upload.h"
 #include "server/state/project_state.h"
@@ -67,7 +69,9 @@ class FileDeleter {
 
   void start();
   void stop();
-  // The writer's thread: begins a sweep if it is time for one.
+  // The writer's thread, within a job: has what was uploaded for results that
+  // were closed removed once that is durable, and begins a sweep if it is time
+  // for one and the server has the role of an assimilator.
   void pass();
 
   // One sweep; not on the writer's thread once that runs. Throws what is wrong
@@ -81,9 +85,19 @@ class FileDeleter {
     std::uint64_t bytes = 0;
     fs::file_time_type limit;  // unless it was used since
   };
+  struct Owner {
+    UserId user = 0;
+    std::string block;
+  };
 
   void drop_uploads();
+  void drop_closed_uploads();
   void give_up_updates();
+  std::map<HostId, Owner> owners() const;
+  // Of these payloads, whose time is not over.
+  std::vector<Doomed> beyond_their_quota(
+      const std::vector<Doomed>& payloads,
+      const std::vector<Evidence>& evidence) const;
   std::vector<std::pair<Hash, ObjectUse>> names_in_memory() const;
   bool has_clock_jumped(fs::file_time_type now);
   void remove(const std::vector<Doomed>& doomed, Storage& storage);
@@ -93,9 +107,11 @@ class FileDeleter {
   Writer& writer_;
   Uploads& uploads_;
   std::unique_ptr<JobThread> thread_;
+  std::unique_ptr<JobThread> upload_thread_;  // does not wait for a sweep
   std::atomic<bool> is_stopping_{false};
   bool is_busy_ = false;
   Instant not_before_{};
+  Instant not_before_when_full_{};
   // When the last sweep began, by both clocks.
   std::optional<std::pair<Instant, fs::file_time_type>> last_;
 };

@@ -1,14 +1,13 @@
 #include "server/objects/retention.h"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <tuple>
 
 namespace quorate {
 namespace {
 
-// Longer than anything takes from the use of an object to the commit that names
-// it.
-constexpr Seconds kInUse{3600};
 constexpr double kDay = 86'400;
 
 ObjectClass class_of(NameKind kind) {
@@ -57,7 +56,7 @@ std::string_view name_of(ObjectClass what) {
 }
 
 ObjectUse use_of(const ObjectName& name, const Run& run) {
-  return {class_of(name.kind), name.run, is_needed(name, run)};
+  return {class_of(name.kind), name.run, is_needed(name, run), name.host};
 }
 
 ObjectUse stronger(const ObjectUse& one, const ObjectUse& other) {
@@ -79,10 +78,51 @@ bool gives_up_updates(const Run& run, const ServerSettings& settings,
 std::optional<Seconds> time_kept(const ObjectUse& use,
                                  const ServerSettings& settings) {
   if (use.is_needed) return std::nullopt;
-  // Its time was over when its run gave it up.
-  if (use.what == ObjectClass::update) return kInUse;
+  // The time of an update was over when its run gave it up.
+  if (use.what != ObjectClass::payload) return kInUse;
   if (settings.keep_payloads_days == 0) return std::nullopt;
   return std::max(kInUse, Seconds(kDay * settings.keep_payloads_days));
+}
+
+std::uint64_t evidence_quota(const ServerSettings& settings,
+                             std::uint64_t evidence, std::uint64_t free) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  // Hosts that are not proven are refused at twice the reserve.
+  const std::uint64_t wanted = 3 * kMiB * settings.disk_reserve_mb;
+  const std::uint64_t missing = wanted - std::min(wanted, free);
+  const std::uint64_t most = kMiB * settings.max_payloads_mb;
+  const std::uint64_t fits = evidence - std::min(evidence, missing);
+  return most == 0 ? fits : std::min(most, fits);
+}
+
+std::vector<std::size_t> beyond_quota(const std::vector<Evidence>& all,
+                                      std::uint64_t quota) {
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return all[a].used > all[b].used;
+  });
+  // Of each: how much its account, or its block, has that is as new or newer.
+  std::vector<std::uint64_t> newer(all.size());
+  std::map<UserId, std::uint64_t> of_users;
+  std::map<std::string_view, std::uint64_t> of_blocks;
+  std::uint64_t total = 0;
+  for (std::size_t i : order) {
+    const Evidence& one = all[i];
+    total += one.bytes;
+    newer[i] = of_users[one.user] += one.bytes;
+    if (one.block.empty()) continue;
+    newer[i] = std::max(newer[i], of_blocks[one.block] += one.bytes);
+  }
+  std::stable_sort(
+      order.begin(), order.end(),
+      [&](std::size_t a, std::size_t b) { return newer[a] > newer[b]; });
+  std::size_t count = 0;
+  for (; count < order.size() && total > quota; ++count) {
+    total -= all[order[count]].bytes;
+  }
+  order.resize(count);
+  return order;
 }
 
 }  // namespace quorate

@@ -19,6 +19,7 @@ namespace {
 using Why = UploadRefusal::Why;
 
 constexpr const char* kPart = ".part";
+constexpr const char* kWhole = ".whole";
 constexpr const char* kPayload = ".payload";
 constexpr const char* kHeader = ".header";
 
@@ -51,13 +52,20 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-// False once an upload that ended in the meantime has moved the file into the
-// objects, where it must not be changed, or the result was closed.
+// False once an upload that ended in the meantime has made the file a whole
+// payload, which must not be changed, or the result was closed.
 bool is_file_at(const fs::path& path, int fd) {
   struct stat opened {};
   struct stat named {};
   return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+Error closed_meanwhile(ResultId result) {
+  return Error(
+      ErrorKind::unavailable,
+      fmt::format("upload for result {}: the result has been closed meanwhile",
+                  result));
 }
 
 }  // namespace
@@ -95,10 +103,22 @@ void Uploads::drop_closed() {
 void Uploads::restore_payloads() {
   for (const fs::path& path : files_in(folder_)) {
     if (path.extension() != kPayload) continue;
+    const ResultId id = result_of(path).value();
+    const fs::path whole = file_of(id, kWhole);
     std::optional<Hash> hash = hash_in(path);
-    if (!hash || !objects_.renew(*hash)) continue;
-    open_results_.set_uploaded(result_of(path).value(), *hash,
-                               objects_.size_of(*hash));
+    if (!hash) continue;
+    if (fs::exists(whole)) {
+      open_results_.set_uploaded(id, *hash, fs::file_size(whole));
+    } else if (objects_.renew(*hash)) {
+      open_results_.set_uploaded(id, *hash, objects_.size_of(*hash));
+    }
+  }
+  // Of the others nobody knows the hash: their last byte is asked for again.
+  for (const fs::path& path : files_in(folder_)) {
+    if (path.extension() != kWhole) continue;
+    const ResultId id = result_of(path).value();
+    const auto open = open_results_.find(id);
+    if (open && open->uploaded.is_zero()) fs::rename(path, file_of(id, kPart));
   }
 }
 
@@ -115,8 +135,8 @@ std::uint64_t Uploads::offset(const OpenResult& open) const {
   return missing || size == 0 ? 0 : size - 1;
 }
 
-bool Uploads::is_full() {
-  return !space_.claim(0, free_space(folder_));
+bool Uploads::is_full(const OpenResult& open) {
+  return !space_.claim(0, free_space(folder_), open.is_of_proven);
 }
 
 std::variant<IncomingPayload, UploadRefusal> Uploads::open(
@@ -136,7 +156,8 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
                     what, total, most)};
   }
   check(first <= total, "an upload begins within its payload");
-  auto claim = space_.claim(total - first, free_space(folder_));
+  auto claim =
+      space_.claim(total - first, free_space(folder_), open.is_of_proven);
   if (!claim) {
     return UploadRefusal{Why::no_space,
                          what + ": the project's disk is nearly full"};
@@ -166,19 +187,29 @@ std::variant<IncomingPayload, UploadRefusal> Uploads::open(
 
 MappedFile Uploads::map(const IncomingPayload& payload) const {
   if (!is_file_at(payload.path_, payload.file_.get())) {
-    throw Error(
-        ErrorKind::unavailable,
-        fmt::format(
-            "upload for result {}: the result has been closed meanwhile",
-            payload.result_));
+    throw closed_meanwhile(payload.result_);
   }
   return MappedFile(payload.path_);
 }
 
+bool Uploads::take_whole(const IncomingPayload& payload, const Hash& hash,
+                         const std::function<void()>& before_it_counts) {
+  std::lock_guard lock(mutex_);
+  map(payload);  // it may have been closed while it was hashed
+  std::optional<OpenResult> open = open_results_.find(payload.result_);
+  if (!open || !open->uploaded.is_zero()) {
+    fs::remove(payload.path_);
+    return false;
+  }
+  fs::rename(payload.path_, file_of(payload.result_, kWhole));
+  before_it_counts();
+  open_results_.set_uploaded(payload.result_, hash, payload.total_);
+  return true;
+}
+
 Hash Uploads::keep(IncomingPayload payload) {
   Hash hash = sha256(map(payload).bytes());
-  objects_.adopt(payload.path_, hash);
-  open_results_.set_uploaded(payload.result_, hash, payload.total_);
+  take_whole(payload, hash, [] {});
   return hash;
 }
 
@@ -188,17 +219,37 @@ bool Uploads::keep_durably(IncomingPayload payload, const Md5Hash& expected) {
     fs::remove(payload.path_);
     return false;
   }
-  std::optional<OpenResult> open = open_results_.find(payload.result_);
-  if (!open || !open->uploaded.is_zero()) {
-    fs::remove(payload.path_);
-    return true;
-  }
   Hash hash = sha256(file.bytes());
-  objects_.adopt(payload.path_, hash);
-  objects_.sync(hash);
-  write_file_durably(file_of(payload.result_, kPayload), as_bytes(hash.hex()));
-  open_results_.set_uploaded(payload.result_, hash, payload.total_);
+  if (::fsync(payload.file_.get()) != 0) throw_errno(payload.path_.string());
+  take_whole(payload, hash, [&] {
+    write_file_durably(file_of(payload.result_, kPayload),
+                       as_bytes(hash.hex()));
+  });
   return true;
+}
+
+MappedFile Uploads::payload(const OpenResult& open) const {
+  const fs::path whole = file_of(open.id, kWhole);
+  if (!fs::exists(whole)) return objects_.map_checked(open.uploaded);
+  MappedFile file(whole);
+  if (sha256(file.bytes()) != open.uploaded) {
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("upload for result {}: {} changed on disk: expected the "
+                    "SHA-256 {}",
+                    open.id, whole.string(), open.uploaded.hex()));
+  }
+  return file;
+}
+
+void Uploads::adopt(const OpenResult& open) {
+  std::lock_guard lock(mutex_);
+  const fs::path whole = file_of(open.id, kWhole);
+  if (fs::exists(whole)) {
+    objects_.adopt(whole, open.uploaded);
+  } else if (!objects_.renew(open.uploaded)) {
+    throw closed_meanwhile(open.id);
+  }
 }
 
 void Uploads::keep_header(ResultId result, ByteView bytes) {
@@ -213,8 +264,9 @@ std::optional<Bytes> Uploads::header(ResultId result) const {
 }
 
 void Uploads::forget(ResultId result) {
+  std::lock_guard lock(mutex_);
   std::error_code ignored;
-  for (const char* what : {kPart, kPayload, kHeader}) {
+  for (const char* what : {kPart, kWhole, kPayload, kHeader}) {
     fs::remove(file_of(result, what), ignored);
   }
 }

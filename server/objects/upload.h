@@ -2,15 +2,20 @@
 // hosts behind a stock BOINC client, the signed headers. One for both doors.
 // May be used from several threads.
 //
-// A native client asks again for what a restart has forgotten. A BOINC client
-// never sends a file again once it was told that it is here, so what comes from
-// one is kept beside the parts of payloads until the result is over:
-//   N.part     the bytes of result N's payload that have come so far
-//   N.payload  64 hexadecimal digits: the object that is its payload
+// A whole payload becomes an object only once a report that its host signed was
+// screened and found good, and goes when its result is closed: who never signs
+// fills no disk. Of result N there may be:
+//   N.part     the bytes of its payload that have come so far
+//   N.whole    all of them
+//   N.payload  64 hexadecimal digits: their SHA-256
 //   N.header   its signed header
+// The last two come from BOINC clients only, who never send a file again once
+// they were told that it is here. A native client asks again after a restart.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -75,8 +80,10 @@ class Uploads {
 
   // Bytes of the payload that are here already.
   std::uint64_t offset(const OpenResult& open) const;
-  // Whether any upload would be refused for want of space now.
-  bool is_full();
+  // Whether any upload for it would be refused for want of space now.
+  bool is_full(const OpenResult& open);
+  // Whether an upload was refused for want of space since the last call.
+  bool take_refusal() { return space_.take_refusal(); }
   // Begins to take the bytes of a payload of `total` bytes from the byte
   // `first` on, which must be 0 or offset().
   std::variant<IncomingPayload, UploadRefusal> open(const OpenResult& open,
@@ -86,10 +93,17 @@ class Uploads {
   // These two make a whole payload its result's, unless it has one or is over.
   // They throw unavailable if it was closed meanwhile.
 
-  // The payload's hash; durable with the next commit.
+  // The payload's hash.
   Hash keep(IncomingPayload payload);
   // Durable on return. False if its MD5 is another: then the bytes are gone.
   bool keep_durably(IncomingPayload payload, const Md5Hash& md5);
+
+  // The payload of a result that has one, hashed again; here or an object
+  // already. Throws corrupt if it is missing or changed on the disk.
+  MappedFile payload(const OpenResult& open) const;
+  // Makes it an object; durable with the next commit. To be called before that
+  // commit names it. Throws unavailable if it went with its result.
+  void adopt(const OpenResult& open);
 
   // Durable on return; in the place of one that is here (whose task was done
   // again, with another key). Like keep_durably(): of one result by one thread
@@ -106,6 +120,9 @@ class Uploads {
  private:
   fs::path file_of(ResultId result, const char* what) const;
   MappedFile map(const IncomingPayload& payload) const;
+  // False if the result has a payload or is over: then this one is gone.
+  bool take_whole(const IncomingPayload& payload, const Hash& hash,
+                  const std::function<void()>& before_it_counts);
   // Removes what results left that are closed, and what nobody knows.
   void drop_closed();
   // The payloads of results in progress, as the last process knew them.
@@ -115,6 +132,8 @@ class Uploads {
   UploadSpace space_;
   OpenResults& open_results_;
   ObjectStore& objects_;
+  // Held while a whole payload gets its name or loses it.
+  std::mutex mutex_;
 };
 
 }  // namespace quorate

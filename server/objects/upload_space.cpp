@@ -19,12 +19,21 @@ void UploadSpace::Claim::written(std::uint64_t bytes) {
 }
 
 std::optional<UploadSpace::Claim> UploadSpace::claim(std::uint64_t bytes,
-                                                     std::uint64_t free) {
+                                                     std::uint64_t free,
+                                                     bool is_proven) {
   std::lock_guard lock(mutex_);
-  std::uint64_t taken = reserve_ + claimed_;
-  if (free < taken || free - taken < bytes) return std::nullopt;
+  std::uint64_t taken = (is_proven ? reserve_ : 2 * reserve_) + claimed_;
+  if (free < taken || free - taken < bytes) {
+    was_refused_ = true;
+    return std::nullopt;
+  }
   claimed_ += bytes;
   return std::optional<Claim>(std::in_place, *this, bytes);
+}
+
+bool UploadSpace::take_refusal() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(was_refused_, false);
 }
 
 void UploadSpace::give_back(std::uint64_t bytes) {

@@ -1,5 +1,7 @@
 // Disk space that uploads have announced but not yet written: to others it is
-// taken already. Thread-safe.
+// taken already. Hosts that are not proven are refused first: however many of
+// them there are, those who are proven still have a reserve's worth.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +37,12 @@ class UploadSpace {
   explicit UploadSpace(std::uint64_t reserve_bytes) : reserve_(reserve_bytes) {}
 
   // nullopt if the disk, which has `free` bytes left, would then have less
-  // than the reserve.
+  // than the reserve; for a host that is not proven, less than twice that.
   // 0 bytes may be claimed: to ask whether the disk is full.
-  std::optional<Claim> claim(std::uint64_t bytes, std::uint64_t free);
+  std::optional<Claim> claim(std::uint64_t bytes, std::uint64_t free,
+                             bool is_proven);
+  // Whether a claim was refused since the last call.
+  bool take_refusal();
 
  private:
   void give_back(std::uint64_t bytes);
@@ -45,6 +50,7 @@ class UploadSpace {
   const std::uint64_t reserve_;
   std::mutex mutex_;
   std::uint64_t claimed_ = 0;
+  bool was_refused_ = false;
 };
 
 }  // namespace quorate

@@ -33,7 +33,7 @@ Daemons::Daemons(ProjectState& state, Writer& writer, Uploads& uploads,
       assimilator(
           state, scheduler, transitioner, writer,
           [this](const EvaluationOrder& order) { order_evaluation(order); }),
-      reports(state, verdicts, transitioner),
+      reports(state, uploads, verdicts, transitioner),
       reviser(state, writer, assimilator,
               [this](Job job) { post(std::move(job)); }),
       file_deleter(state, writer, uploads),
@@ -87,7 +87,7 @@ void Daemons::start() {
     });
   }
   if (roles_.validator && roles_.assimilator) reviser.start();
-  if (roles_.assimilator) file_deleter.start();
+  file_deleter.start();
   if (roles_.assimilator) gossip.start();
   post([this] {
     state_.is_served = true;

@@ -34,6 +34,7 @@ std::optional<Assignment> Scheduler::send(LiveUnit& live, Result& result,
   }
   Assignment assignment = assignment_of(live, result, std::move(objects));
   OpenResult open = open_result(live, result, host.key);
+  open.is_of_proven = state_.is_anchor(host.id);
   for (const SnapshotStep& step : assignment.deltas) {
     open.deltas.push_back(step.delta.hash);
   }

@@ -66,7 +66,9 @@ ProjectState::ProjectState(const ProjectFolder& where,
       }
       if (!may_report(result)) continue;
       const Host& host = *hosts.host(result.host);
-      open_results.add(open_result(live, result, host.key));
+      OpenResult open = open_result(live, result, host.key);
+      open.is_of_proven = is_anchor(host.id);
+      open_results.add(std::move(open));
       if (result.server_state != ServerState::in_progress) continue;
       leases.grant(result.id, clock.now(), terms(host).lease);
       // The settings of trust may be others now.

@@ -39,6 +39,7 @@ struct ObjectName {
   bool is_live = false;
   // Its update was in the ledger and was revoked as false.
   bool is_revoked = false;
+  HostId host = 0;  // of a payload: who sent it
 };
 
 // Sealed tasks of a run: rows of the store, not objects. bytes: as stored.

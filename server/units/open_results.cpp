@@ -1,6 +1,9 @@
 #include "server/units/open_results.h"
 
+#include <utility>
+
 namespace quorate {
+
 void OpenResults::add(OpenResult result) {
   std::lock_guard lock(mutex_);
   ResultId id = result.id;
@@ -15,6 +18,12 @@ void OpenResults::remove(ResultId id) {
   if (found == results_.end()) return;
   count_objects(found->second, -1);
   results_.erase(found);
+  removed_.push_back(id);
+}
+
+std::vector<ResultId> OpenResults::take_removed() {
+  std::lock_guard lock(mutex_);
+  return std::exchange(removed_, {});
 }
 
 void OpenResults::count_objects(const OpenResult& result, int by) {

@@ -25,6 +25,7 @@ struct OpenResult {
   bool is_witness = false;
   std::shared_ptr<const TrainingTask> task;
   std::vector<Hash> deltas = {};  // by which its host may make its snapshot
+  bool is_of_proven = false;      // its host was proven when it was sent
   // Payload received whole; zero until then.
   Hash uploaded;
   std::uint64_t uploaded_bytes = 0;
@@ -42,8 +43,10 @@ class OpenResults {
   // answer is a copy: by the time it is used, the result may be closed, so the
   // writer checks again.
   void add(OpenResult result);
-  // Also from what is on hold.
   void remove(ResultId id);
+  // What was removed since the last call: nothing is needed any more of what
+  // was uploaded for it.
+  std::vector<ResultId> take_removed();
   std::optional<OpenResult> find(ResultId id) const;
   // Whether a result in progress needs this object: its sealed workunit, its
   // snapshot, what leads there, or its shard.
@@ -73,6 +76,7 @@ class OpenResults {
 
   mutable std::mutex mutex_;
   std::map<ResultId, OpenResult> results_;
+  std::vector<ResultId> removed_;
   struct Held {
     HostId host = 0;
     Hash payload;  // zero: none yet

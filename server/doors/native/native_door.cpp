@@ -389,7 +389,6 @@ void NativeDoor::screen_report(const Session& session, ResultId id,
   }
   answer_from_writer(project_, std::move(responder),
                      [this, host, id, report = std::move(report)] {
-                       uploads_.forget(id);
                        return report_response(
                            project_.daemons().reports.store(host, id, report));
                      });

@@ -114,7 +114,8 @@ class SqliteNames final : public StoreNames {
   void name_payloads(const See& see) {
     Query query = connection_.query(fmt::format(
         "SELECT ledger.result IS NOT NULL, results.workunit IN {}, "
-        "workunits.check_state = 5, results.run, results.update_hash "
+        "workunits.check_state = 5, results.host, results.run, "
+        "results.update_hash "
         "FROM results JOIN workunits ON workunits.id = results.workunit "
         "LEFT JOIN ledger ON ledger.result = results.id",
         kLiveUnits));
@@ -123,6 +124,7 @@ class SqliteNames final : public StoreNames {
       const bool is_recorded = query.integer() != 0;
       name.is_live = query.integer() != 0;
       name.is_revoked = query.integer() != 0;
+      get(query, name.host);
       show(query, name, {is_recorded ? NameKind::update : NameKind::payload},
            see);
     }

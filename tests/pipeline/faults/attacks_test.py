@@ -28,7 +28,7 @@ TRUST = {"trust_proven_after": 20, "trust_spot_check": 0.05,
          "trust_anchor": "true", "trust_ban_after": 3}
 STRUCTURAL = ["copied-result", "copied-proof", "wrong-payload", "replayed",
               "forged-seal", "stolen-lease", "stale-snapshot", "wrong-samples",
-              "other-unit", "non-finite"]
+              "other-unit", "non-finite", "unsigned"]
 EPOCHS = 8  # of 80 units
 
 
@@ -44,6 +44,7 @@ def train(stage, attack, honest, attackers, *arguments):
     expect(swarm.is_running(), f"the swarm ended: {swarm.last_line()}")
     swarm.kill()
     verdict = judge(project, swarm)
+    expect_no_unsigned(project, swarm)
     expect(project.ask("verify-ledger", "first")["ok"], "verify-ledger")
     server.stop()
     # Whom the server sends work is chance.
@@ -53,6 +54,17 @@ def train(stage, attack, honest, attackers, *arguments):
            f"honest hosts were held to be false: {verdict}")
     stage.say(f"{verdict}")
     return verdict
+
+
+def expect_no_unsigned(project, swarm):
+    """What was uploaded and never reported is not kept."""
+    sent = {line["victim_update"] for line in swarm.lines()
+            if "victim" in line and line["victim"] == line["result"]}
+    wait_for("the last uploads to go",
+             lambda: not list((project.folder / "uploads").iterdir()), 10)
+    kept = [name for name in sent
+            if (project.folder / "objects" / name[:2] / name).exists()]
+    expect(not kept, f"{len(kept)} of {len(sent)} unsigned uploads were kept")
 
 
 def test_structural(stage):

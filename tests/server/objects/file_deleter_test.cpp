@@ -1,6 +1,11 @@
 #include "server/objects/file_deleter.h"
 
 #include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+#include <utility>
+#include <variant>
 
 #include <doctest/doctest.h>
 
@@ -21,6 +26,17 @@ std::size_t removed(ProjectFixture& project, std::uint64_t units) {
     if (unit.unit_index >= units) continue;
     if (!project.state().objects.contains(unit.snapshot)) ++count;
   }
+  return count;
+}
+
+std::size_t count_files(const fs::path& folder) {
+  return static_cast<std::size_t>(
+      std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+std::size_t count_objects(ProjectFixture& project) {
+  std::size_t count = 0;
+  project.state().objects.list([&](const ObjectReader::Found&) { ++count; });
   return count;
 }
 
@@ -104,6 +120,68 @@ TEST_CASE("what the ledger names stays, though an older version had it too") {
   }
   CHECK(project.run().published_version > 4);
   test::check_ledger(project);
+}
+
+// Of a stock client and of one of ours.
+TEST_CASE("what was uploaded goes at once when its result is closed") {
+  ProjectOptions options;
+  options.on_disk = true;
+  options.roles = parse_roles("scheduler,validator");  // which sweep nothing
+  ProjectFixture project(options);
+  const Volunteer ann = project.join();
+  const Assignment begun = project.take(ann);
+  const fs::path folder = project.state().folder.uploads();
+  FileDeleter deleter(project.state(), project.writer(), project.uploads());
+  deleter.start();
+  auto pass = [&] { project.job([&] { deleter.pass(); }); };
+  project.uploads().keep_header(begun.result, Bytes(300, 4));
+  auto opened = project.uploads().open(
+      project.state().open_results.find(begun.result).value(), 0, 100);
+  auto& payload = std::get<IncomingPayload>(opened);
+  payload.write(Bytes(100, 7));
+  project.uploads().keep(std::move(payload));
+  const std::size_t objects = count_objects(project);
+  pass();
+  CHECK(count_files(folder) == 2);
+  // On the writer's thread, before the daemons settle: this deleter is to see
+  // it, not the project's own, which nobody started.
+  project.job([&] {
+    project.daemons().transitioner.on_failed(ann.host, begun.result, "no");
+    deleter.pass();
+  });
+  for (int i = 0; i < 1000 && count_files(folder) > 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  CHECK(count_files(folder) == 0);
+  CHECK(count_objects(project) == objects);
+  deleter.stop();
+}
+
+TEST_CASE("what is left of an upload goes when its result is closed") {
+  ProjectOptions options;
+  options.on_disk = true;
+  ProjectFixture project(options);
+  auto sweep = [&] {
+    FileDeleter(project.state(), project.writer(), project.uploads()).sweep();
+  };
+  const Volunteer ann = project.join(), bob = project.join();
+  const Assignment given_up = project.take(ann);
+  const Assignment late = project.take(bob);
+  for (ResultId id : {given_up.result, late.result}) {
+    project.uploads().keep_header(id, Bytes(300, 4));
+  }
+  project.pass(project.settings.lease + Seconds(1));
+  REQUIRE(project.result(late.result).outcome == ResultOutcome::no_reply);
+  const Assignment begun = project.take(ann);
+  project.uploads().keep_header(begun.result, Bytes(300, 4));
+  sweep();
+  for (const Assignment* one : {&given_up, &late, &begun}) {
+    CHECK(project.uploads().header(one->result));  // it may be reported yet
+  }
+  project.give_up(ann, begun.result, "no time");
+  sweep();
+  CHECK_FALSE(project.uploads().header(begun.result));
+  CHECK(project.uploads().header(late.result));
 }
 
 }  // namespace quorate

@@ -108,7 +108,7 @@ TEST_CASE("how long what nothing needs stays") {
     return time_kept({what, 0, is_needed}, settings);
   };
   CHECK(kept(ObjectClass::payload) == 30 * day);
-  CHECK(kept(ObjectClass::unnamed) == 30 * day);
+  CHECK(kept(ObjectClass::unnamed) == hour);
   CHECK(kept(ObjectClass::update) == hour);
   CHECK_FALSE(kept(ObjectClass::payload, true));
   CHECK_FALSE(kept(ObjectClass::update, true));
@@ -116,7 +116,45 @@ TEST_CASE("how long what nothing needs stays") {
   CHECK(kept(ObjectClass::payload) == hour);
   settings.keep_payloads_days = 0;
   CHECK_FALSE(kept(ObjectClass::payload));
-  CHECK_FALSE(kept(ObjectClass::unnamed));
+  CHECK(kept(ObjectClass::unnamed) == hour);
+}
+
+TEST_CASE("evidence has a quota, and gives way to uploads") {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  ServerSettings settings;
+  settings.max_payloads_mb = 100;
+  settings.disk_reserve_mb = 10;
+  auto quota = [&](std::uint64_t evidence, std::uint64_t free) {
+    return evidence_quota(settings, evidence * kMiB, free * kMiB) / kMiB;
+  };
+  CHECK(quota(200, 1000) == 100);
+  CHECK(quota(50, 30) == 50);  // all of it may stay
+  CHECK(quota(50, 25) == 45);
+  CHECK(quota(500, 25) == 100);
+  CHECK(quota(3, 0) == 0);
+  settings.max_payloads_mb = 0;
+  CHECK(quota(200, 1000) == 200);
+  CHECK(quota(200, 0) == 170);
+}
+
+TEST_CASE("whose evidence is most loses the oldest of it first") {
+  auto at = [](int hour) {
+    return fs::file_time_type(std::chrono::hours(hour));
+  };
+  const std::vector<Evidence> all = {
+      {10, at(1), 1, "a"}, {10, at(2), 2, "b"}, {10, at(3), 2, "b"},
+      {10, at(4), 2, "c"}, {10, at(5), 3, "d"}, {10, at(6), 4, "d"},
+      {10, at(7), 5, "d"}, {10, at(8), 6, ""},  {10, at(9), 7, ""},
+  };
+  using Indices = std::vector<std::size_t>;
+  CHECK(beyond_quota(all, 90).empty());
+  // Of the user 2, and of the three users of block d; the first of the others
+  // stays, though it is older than all of theirs.
+  CHECK(beyond_quota(all, 70) == Indices{4, 1});
+  CHECK(beyond_quota(all, 69) == Indices{4, 1, 5});
+  CHECK(beyond_quota(all, 50) == Indices{4, 1, 5, 2});
+  CHECK(beyond_quota(all, 0).size() == all.size());
+  CHECK(beyond_quota({}, 0).empty());
 }
 
 }  // namespace quorate

@@ -86,39 +86,15 @@ void end_run(ProjectFixture& project) {
 
 }  // namespace
 
-TEST_CASE("what is left of an upload goes when its result is closed") {
-  ProjectFixture project(on_disk());
-  const Volunteer ann = project.join(), bob = project.join();
-  const Assignment given_up = project.take(ann);
-  const Assignment late = project.take(bob);
-  for (ResultId id : {given_up.result, late.result}) {
-    project.uploads().keep_header(id, Bytes(300, 4));
-  }
-  project.pass(project.settings.lease + Seconds(1));
-  REQUIRE(project.result(late.result).outcome == ResultOutcome::no_reply);
-  const Assignment begun = project.take(ann);
-  project.uploads().keep_header(begun.result, Bytes(300, 4));
-  sweep(project);
-  for (const Assignment* one : {&given_up, &late, &begun}) {
-    CHECK(project.uploads().header(one->result));  // it may be reported yet
-  }
-  project.give_up(ann, begun.result, "no time");
-  sweep(project);
-  CHECK_FALSE(project.uploads().header(begun.result));
-  CHECK(project.uploads().header(late.result));
-}
-
 TEST_CASE("a payload of no ledger goes when its time is over") {
   ProjectFixture project(on_disk());
   const Hash payload = rejected_payload(project);
-  const Hash unnamed = project.state().objects.put(as_bytes("never reported"));
   for (int days : {0, 29}) {
-    for (const Hash& hash : {payload, unnamed}) age(project, hash, days);
+    age(project, payload, days);
     sweep(project);
     CHECK(has(project, payload));
-    CHECK(has(project, unnamed));
   }
-  for (const Hash& hash : {payload, unnamed}) age(project, hash, 31);
+  age(project, payload, 31);
   SUBCASE("not if it is kept for ever") {
     project.settings.keep_payloads_days = 0;
   }
@@ -139,7 +115,6 @@ TEST_CASE("a payload of no ledger goes when its time is over") {
     deleter.sweep();
   }
   CHECK(has(project, payload));
-  CHECK(has(project, unnamed));
   if (project.settings.keep_payloads_days == 0) {
     sweep(project);
     CHECK(has(project, payload));
@@ -147,8 +122,34 @@ TEST_CASE("a payload of no ledger goes when its time is over") {
   }
   sweep(project);
   CHECK_FALSE(has(project, payload));
-  CHECK_FALSE(has(project, unnamed));
   check_ledger(project);
+}
+
+TEST_CASE("a payload of no ledger goes earlier beyond their quota") {
+  ProjectFixture project(on_disk());
+  const Hash payload = rejected_payload(project);
+  bool goes = false;
+  SUBCASE("not within it") {}
+  SUBCASE("when the disk is full") {
+    project.settings.disk_reserve_mb = std::uint64_t{1} << 40;
+    goes = true;
+  }
+  sweep(project);
+  CHECK(has(project, payload));  // somebody may use it right now
+  age(project, payload, 1);
+  sweep(project);
+  CHECK(has(project, payload) == !goes);
+}
+
+TEST_CASE("what nobody names goes after an hour") {
+  ProjectFixture project(on_disk());
+  project.settings.keep_payloads_days = 0;
+  const Hash unnamed = project.state().objects.put(as_bytes("nobody's"));
+  sweep(project);
+  CHECK(has(project, unnamed));
+  age(project, unnamed, 1);
+  sweep(project);
+  CHECK_FALSE(has(project, unnamed));
 }
 
 TEST_CASE("a payload that may still count stays, however old") {

@@ -12,6 +12,10 @@ namespace {
 using Why = UploadRefusal::Why;
 
 // Result 5 is in progress. start_again(): what another process would find.
+Bytes bytes_of(const MappedFile& file) {
+  return Bytes(file.bytes().begin(), file.bytes().end());
+}
+
 struct Place {
   Place() { start_again(); }
 
@@ -62,19 +66,79 @@ TEST_CASE("a payload comes in parts and becomes its result's") {
   CHECK(place.uploads->keep(std::move(rest)) == sha256(bytes));
   CHECK(place.result().uploaded == sha256(bytes));
   CHECK(place.result().uploaded_bytes == 100);
-  CHECK(place.objects.read(sha256(bytes)) == bytes);
   UploadRefusal again = std::get<UploadRefusal>(place.open(0, 100));
   CHECK(again.why == Why::is_here);
   CHECK(again.offset == 100);
+}
+
+TEST_CASE("a payload becomes an object when it is adopted, not before") {
+  Place place;
+  const Bytes bytes(100, 7);
+  place.uploads->keep(place.sent(bytes));
+  CHECK_FALSE(place.objects.contains(sha256(bytes)));
+  CHECK(bytes_of(place.uploads->payload(place.result())) == bytes);
+  for (int again : {1, 2}) {  // a report may come twice
+    CAPTURE(again);
+    place.uploads->adopt(place.result());
+    CHECK(place.objects.read(sha256(bytes)) == bytes);
+    CHECK(bytes_of(place.uploads->payload(place.result())) == bytes);
+  }
+}
+
+TEST_CASE("a payload that nobody signed for goes with its result") {
+  Place place;
+  const Bytes bytes(100, 7);
+  place.uploads->keep(place.sent(bytes));
+  const OpenResult before = place.result();
+  place.open_results->remove(5);
+  CHECK(place.open_results->take_removed() == std::vector<ResultId>{5});
+  CHECK(place.open_results->take_removed().empty());
+  place.uploads->forget(5);
+  CHECK(fs::is_empty(place.folder / "uploads"));
+  try {
+    place.uploads->adopt(before);
+    FAIL("it is gone");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::unavailable);
+  }
+}
+
+TEST_CASE("a payload that changed on the disk is no payload") {
+  Place place;
+  const Bytes bytes(100, 7);
+  place.uploads->keep(place.sent(bytes));
+  write_file_durably(place.folder / "uploads/5.whole", Bytes(100, 8));
+  try {
+    place.uploads->payload(place.result());
+    FAIL("it has other bytes");
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::corrupt);
+  }
+}
+
+TEST_CASE(
+    "of a payload that was kept, a restart asks for the last byte again") {
+  Place place;
+  const Bytes bytes(100, 7);
+  place.uploads->keep(place.sent(bytes));
+  place.start_again();
+  CHECK(place.result().uploaded.is_zero());
+  CHECK(place.uploads->offset(place.result()) == 99);
+  CHECK(place.uploads->keep(place.sent(bytes, 99)) == sha256(bytes));
 }
 
 TEST_CASE("a payload that was kept durably is there after a restart") {
   Place place;
   const Bytes bytes(100, 7);
   CHECK(place.uploads->keep_durably(place.sent(bytes), md5(bytes)));
-  place.start_again();
-  CHECK(place.result().uploaded == sha256(bytes));
-  CHECK(place.result().uploaded_bytes == 100);
+  for (bool is_object : {false, true}) {
+    CAPTURE(is_object);
+    if (is_object) place.uploads->adopt(place.result());
+    place.start_again();
+    CHECK(place.result().uploaded == sha256(bytes));
+    CHECK(place.result().uploaded_bytes == 100);
+    CHECK(bytes_of(place.uploads->payload(place.result())) == bytes);
+  }
   place.objects.remove(sha256(bytes));
   place.start_again();
   CHECK(place.result().uploaded.is_zero());
@@ -86,7 +150,8 @@ TEST_CASE("what a damaged disk left of a payload's name is as good as none") {
   REQUIRE(place.uploads->keep_durably(place.sent(bytes), md5(bytes)));
   write_file_durably(place.folder / "uploads/5.payload", as_bytes("zz"));
   place.start_again();
-  CHECK(place.uploads->offset(place.result()) == 0);
+  CHECK(place.result().uploaded.is_zero());
+  CHECK(place.uploads->offset(place.result()) == 99);
 }
 
 TEST_CASE("bytes whose MD5 is another are thrown away") {
@@ -100,7 +165,7 @@ TEST_CASE("bytes whose MD5 is another are thrown away") {
 }
 
 // Both were opened before either was whole: their files are two, for the first
-// was moved away.
+// was renamed.
 TEST_CASE("the first payload of a result stays its payload") {
   for (bool durably : {true, false}) {
     CAPTURE(durably);
@@ -167,25 +232,34 @@ TEST_CASE("what closed results left is removed, and other files with it") {
 
 TEST_CASE("a disk is full when no upload would be taken") {
   Place place;
-  CHECK_FALSE(place.uploads->is_full());
+  CHECK_FALSE(place.uploads->is_full(place.result()));
   Uploads careful(place.folder / "uploads", std::uint64_t{1} << 60,
                   *place.open_results, place.objects);
-  CHECK(careful.is_full());
+  CHECK(careful.is_full(place.result()));
   auto opened = careful.open(place.result(), 0, 10);
   CHECK(std::get<UploadRefusal>(opened).why == Why::no_space);
 }
 
 TEST_CASE("what is written is no longer to come") {
   UploadSpace space(1000);
-  std::optional<UploadSpace::Claim> first = space.claim(100, 1150);
+  std::optional<UploadSpace::Claim> first = space.claim(100, 1150, true);
   REQUIRE(first.has_value());
-  CHECK_FALSE(space.claim(51, 1150).has_value());
+  CHECK_FALSE(space.claim(51, 1150, true).has_value());
   first->written(60);
-  CHECK(space.claim(50, 1090).has_value());
-  CHECK_FALSE(space.claim(51, 1090).has_value());
+  CHECK(space.claim(50, 1090, true).has_value());
+  CHECK_FALSE(space.claim(51, 1090, true).has_value());
   first->written(1000);  // more than it had
-  CHECK(space.claim(90, 1090).has_value());
-  CHECK_FALSE(space.claim(1, 999).has_value());
+  CHECK(space.claim(90, 1090, true).has_value());
+  CHECK_FALSE(space.claim(1, 999, true).has_value());
+}
+
+TEST_CASE("the last reserve is kept for hosts that are proven") {
+  UploadSpace space(1000);
+  std::optional<UploadSpace::Claim> anybodys = space.claim(500, 2500, false);
+  CHECK(anybodys.has_value());
+  CHECK_FALSE(space.claim(1, 2500, false).has_value());
+  CHECK(space.claim(1000, 2500, true).has_value());
+  CHECK_FALSE(space.claim(1001, 2500, true).has_value());
 }
 
 TEST_CASE("open results know which objects are needed") {

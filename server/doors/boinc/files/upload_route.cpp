@@ -142,7 +142,7 @@ class UploadRoute::Sink final : public BodySink {
       return {UploadStatus::done, header ? header->size() : 0, {}};
     }
     // Said before the volunteer has sent anything.
-    if (open->uploaded.is_zero() && route_.uploads_.is_full()) {
+    if (open->uploaded.is_zero() && route_.uploads_.is_full(*open)) {
       return later("the project's disk is nearly full");
     }
     return {UploadStatus::done, route_.uploads_.offset(*open), {}};

@@ -118,7 +118,6 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
   if (!open || open->host != host.id) return;
   if (!reported.failure.empty()) {
     daemons_.transitioner.on_failed(host.id, reported.id, reported.failure);
-    forget_later(reported.id);
     return;
   }
   if (!reported.screened) return;
@@ -137,14 +136,6 @@ void ReportIntake::store_one(Host& host, const Reported& reported) {
     if (error.kind() != ErrorKind::denied) throw;
     log_debug("report_refused", {{"host", host.id}, {"why", error.what()}});
   }
-  forget_later(reported.id);
-}
-
-// A client never sends its files again: they stay until it is durable that they
-// are not needed. Removing files may wait for the disk: the writer does not.
-void ReportIntake::forget_later(ResultId id) {
-  writer_.after_commit(
-      [this, id] { removals_.post([this, id] { uploads_.forget(id); }); });
 }
 
 }  // namespace quorate::boinc

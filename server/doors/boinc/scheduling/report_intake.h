@@ -10,7 +10,6 @@
 #include "protocol/boinc/scheduler_request.h"
 #include "server/doors/boinc/scheduling/hosts.h"
 #include "server/project/project.h"
-#include "server/writer/job_thread.h"
 
 namespace quorate::boinc {
 
@@ -28,7 +27,6 @@ class ReportIntake {
  public:
   ReportIntake(Project& project, BoincHosts& hosts)
       : state_(project.state()),
-        writer_(project.writer()),
         daemons_(project.daemons()),
         uploads_(project.uploads()),
         hosts_(hosts) {}
@@ -51,16 +49,13 @@ class ReportIntake {
   // screening says what is wrong with it.
   void adopt_key(Host& host, ResultId id, const SignedHeader& header);
   void store_one(Host& host, const Reported& reported);
-  void forget_later(ResultId id);
   // Of a host whose key changed.
   void lose_trust(Host& host);
 
   ProjectState& state_;
-  Writer& writer_;
   Daemons& daemons_;
   Uploads& uploads_;
   BoincHosts& hosts_;
-  JobThread removals_;  // last: its jobs use the others
 };
 
 }  // namespace quorate::boinc

@@ -113,6 +113,10 @@ TEST_CASE("asking for a second device keeps nothing that the client lost") {
   gpu.has_opencl = true;
   gpu.wish.seconds = 1;
   client.request.coprocs = {gpu};
+  client.ask(false);
+  scene.job([&](ProjectState& state) {  // it is no new host any more
+    state.hosts.add_credit(client.request.hostid, 1, 1, 1);
+  });
   const std::vector<std::string> lost = sent_results(client.ask());
   REQUIRE(lost.size() == 4);  // two for each
   client.request.in_progress.clear();

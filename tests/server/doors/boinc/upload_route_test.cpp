@@ -168,8 +168,9 @@ TEST_CASE("what a task made is kept before its client is told so") {
   CHECK(door.post(update().request()).status == 0);
   const Hash hash = sha256(as_bytes(update().bytes));
   CHECK(door.result().uploaded == hash);
-  CHECK(door.objects.size(hash) == 20000);
-  CHECK(fs::exists(door.folder / "uploads/5.payload"));
+  CHECK(fs::file_size(door.folder / "uploads/5.whole") == 20000);
+  CHECK(read_text_file(door.folder / "uploads/5.payload") == hash.hex());
+  CHECK_FALSE(door.objects.contains(hash));  // nobody has signed for it
   Reply size = door.post(question(kUpdate));
   CHECK(size.status == 0);
   CHECK(size.file_size == "20000");

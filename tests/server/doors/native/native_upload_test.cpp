@@ -144,6 +144,7 @@ TEST_CASE("uploads under way count as if they were complete") {
   Place place;
   TrainingTask large = *place.result.task;
   large.model = parse_model("mlp:4096,4096", {28, 28, 1}, 10);
+  place.result.is_of_proven = true;
   place.result.task = std::make_shared<const TrainingTask>(large);
   OpenResult other = place.result;
   other.id = 6;
