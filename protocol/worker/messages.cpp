@@ -9,6 +9,7 @@
 #include "protocol/json_reader.h"
 #include "protocol/limits.h"
 #include "protocol/text.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate::protocol {
 
@@ -17,7 +18,6 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 constexpr std::size_t kMaxPath = 4096;
-constexpr std::size_t kMaxModel = 16 * 1024;
 constexpr std::size_t kMaxShards = 1024;
 constexpr std::size_t kMaxKind = 32;
 constexpr std::size_t kMaxDigests = 8;
@@ -158,7 +158,7 @@ ComputeRequest read_compute(const JsonValue& root) {
 EvaluateRequest read_evaluate(const JsonValue& root) {
   EvaluateRequest request;
   request.job = root.at("job").integer(kMaxId);
-  request.model = root.at("model").text(kMaxModel);
+  request.model = root.at("model").text(kMaxModelBytes);
   request.parameters = root.at("parameters").text(kMaxPath);
   for (const JsonValue& item : root.at("shards").items(kMaxShards)) {
     request.shards.push_back(item.text(kMaxPath));

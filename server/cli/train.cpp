@@ -14,6 +14,7 @@
 #include "server/orders/runs/presets.h"
 #include "server/orders/runs/run_arguments.h"
 #include "validator/update_rules/update_rule.h"
+#include "workunits/models/model_spec.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -45,7 +46,6 @@ void print_run(const json& run, bool as_json) {
 
 // A file with a list of layers goes to the server by its content.
 void add_model(CLI::App* command, const std::shared_ptr<json>& arguments) {
-  constexpr std::uint64_t kMostBytes = 48 << 10;
   command->add_option_function<std::string>(
       "--model",
       [arguments](const std::string& text) {
@@ -53,7 +53,7 @@ void add_model(CLI::App* command, const std::shared_ptr<json>& arguments) {
           (*arguments)["model"] = text;
           return;
         }
-        Bytes bytes = read_file(text, kMostBytes);
+        Bytes bytes = read_file(text, kMaxModelBytes);
         (*arguments)["model"] = "layers " + std::string(as_text(bytes));
       },
       "For images: mlp, mlp:WIDTH,WIDTH (hidden layers), lenet, resnet-20, "

@@ -1,10 +1,13 @@
 #include <cmath>
+#include <optional>
+#include <string>
 
 #include <doctest/doctest.h>
 
 #include "base/error.h"
 #include "protocol/worker/messages.h"
 #include "tests/protocol/samples.h"
+#include "workunits/models/model_spec.h"
 
 namespace quorate::protocol {
 
@@ -37,6 +40,31 @@ TEST_CASE("a loss that is no number arrives as NaN") {
   WorkerReply read = parse_worker_reply(
       write(WorkerReply(EvaluateDone{1, 10, 100, std::nan("")})));
   CHECK(std::isnan(std::get<EvaluateDone>(read).loss));
+}
+
+TEST_CASE("the longest list of layers that a run may have reaches a worker") {
+  const std::string layer =
+      R"({"layer":"conv2d","channels":2,"window":3,"padding":1},)";
+  std::string layers;
+  std::optional<ModelSpec> longest;
+  for (;;) {
+    layers += layer;
+    try {
+      longest = parse_model("layers {\"layers\":[" + layers +
+                                R"({"layer":"mean_pixels"},)"
+                                R"({"layer":"linear","outputs":2}]})",
+                            {4, 4, 2}, 2);
+    } catch (const Error& error) {
+      CHECK(std::string(error.what()).find("list fewer layers") !=
+            std::string::npos);
+      break;
+    }
+  }
+  const std::string json = to_json(*longest);
+  CHECK(json.size() + layer.size() > kMaxModelBytes);
+  const WorkerRequest read = parse_worker_request(
+      write(WorkerRequest(EvaluateRequest{1, json, "parameters", {}})));
+  CHECK(model_from_json(std::get<EvaluateRequest>(read).model) == *longest);
 }
 
 TEST_CASE("a reason of several lines stays one line") {

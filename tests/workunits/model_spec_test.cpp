@@ -178,7 +178,8 @@ TEST_CASE("an embedding has a row for each symbol of the text") {
   CHECK(takes_text(read(12, 11)));
   CHECK_THROWS_WITH_AS(
       read(10, 11),
-      doctest::Contains("the embedding has 10 symbols, and the text 11"),
+      doctest::Contains("the embedding has 10 symbols, and the text 11: give "
+                        "it \"symbols\": 11, or more"),
       Error);
 }
 

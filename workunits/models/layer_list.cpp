@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr JsonLimits kLimits{48 << 10, 24};
+constexpr JsonLimits kLimits{kMaxModelBytes, 24};
 constexpr std::size_t kMaxLayers = 1024;  // on one level
 
 [[noreturn]] void reject(const std::string& place, const std::string& why) {
@@ -217,9 +217,6 @@ void read(const JsonFields& fields, ModelSpec& model) {
   model.widths = numbers_from_json(fields, "widths", kMaxWidth);
   model.input = shape_from_json(fields, "input");
   model.list = dump_json(fields.array("layers"));
-  if (model.list.size() > kLimits.bytes) {
-    throw Error(ErrorKind::corrupt, "layers: expected a list of up to 48 KiB");
-  }
 }
 
 // Reading the layers throws what is wrong with one of them; here it is told.

@@ -14,7 +14,7 @@ namespace {
 
 // 4 GiB as binary32: what a snapshot file may have.
 constexpr std::uint64_t kMaxParameters = 1ULL << 30;
-constexpr JsonLimits kJsonLimits{48 << 10, 24};
+constexpr JsonLimits kJsonLimits{kMaxModelBytes, 24};
 
 std::string known_forms() {
   std::string known = "known are ";
@@ -50,8 +50,10 @@ std::string fault_of_tables(const ModelSpec& model,
     return "an embedding takes a row of tokens";
   }
   if (is_text && first.symbols < classes_of(model)) {
-    return fmt::format("the embedding has {} symbols, and the text {}",
-                       first.symbols, classes_of(model));
+    return fmt::format(
+        "the embedding has {0} symbols, and the text {1}: give "
+        "it \"symbols\": {1}, or more",
+        first.symbols, classes_of(model));
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const LayerSpec& layer = layers[i];
@@ -111,6 +113,12 @@ std::string fault_of(const ModelSpec& model) {
   if (parameters > kMaxParameters) {
     return fmt::format("{} parameters, allowed are {}", parameters,
                        kMaxParameters);
+  }
+  // Who could not read it back could not open its tasks and ledgers.
+  std::size_t bytes = to_json(model).size();
+  if (bytes > kMaxModelBytes) {
+    return fmt::format("it takes {} bytes, allowed are {}: list fewer layers",
+                       bytes, kMaxModelBytes);
   }
   return {};
 }

@@ -3,6 +3,7 @@
 // export a model without linking them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -41,6 +42,10 @@ ModelSpec parse_text_model(const std::string& text, std::uint32_t symbols);
 std::string name_of(const ModelSpec& model);
 // The same, but a list of layers by its family's name alone.
 std::string title_of(const ModelSpec& model);
+
+// A model that takes more as JSON is none. All that carries one has room for so
+// much: tasks, ledgers, offers, messages to workers.
+inline constexpr std::size_t kMaxModelBytes = 48 << 10;
 
 // JSON, as it stands in tasks and ledgers. Reading throws corrupt, also for
 // sizes beyond what we can train (widths 1 to 2^20; 2^24 values between

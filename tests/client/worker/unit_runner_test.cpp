@@ -62,6 +62,17 @@ TEST_CASE("a unit gives a claim and the update that it names") {
   CHECK_FALSE(fs::exists(files.folder() / "update.checkpoint"));
 }
 
+TEST_CASE("a sealed unit with fewer symbols than its text is refused") {
+  UnitFiles files;
+  TrainingTask task = files.task();
+  task.model = {"layers", {11}, {1, 8, 1}};
+  task.model.list = R"([{"channels":4,"layer":"embedding","symbols":10},)"
+                    R"({"layer":"linear","outputs":11}])";
+  files.seal_task(task);
+  CHECK(mentions(Runner().refusal(files.request(1)),
+                 "the embedding has 10 symbols, and the text 11"));
+}
+
 TEST_CASE("stopping at any step and going on changes nothing of the claim") {
   UnitFiles files;
   Runner runner;
