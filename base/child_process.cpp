@@ -1,10 +1,13 @@
 #include "base/child_process.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <thread>
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,6 +19,7 @@ namespace quorate {
 namespace {
 
 constexpr std::size_t kMaxLine = 1 << 20;
+constexpr std::size_t kMaxWords = 1 << 10;
 
 struct Pipe {
   FileDescriptor read;
@@ -29,10 +33,11 @@ Pipe make_pipe() {
 }
 
 // Runs in the child between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(char* const* argv, int input, int output, int niceness,
-                         pid_t parent) {
+[[noreturn]] void become(char* const* argv, int input, int output, int errors,
+                         int niceness, pid_t parent) {
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
+  ::dup2(errors, STDERR_FILENO);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before prctl
   ::signal(SIGPIPE, SIG_DFL);
@@ -45,6 +50,24 @@ Pipe make_pipe() {
   ::_exit(127);
 }
 
+// Those with which people and systems end programs: nothing is wrong with one
+// that gets them.
+bool is_from_others(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT ||
+         signal == SIGHUP;
+}
+
+ChildProcess::End end_of(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal = WTERMSIG(status);
+    return {"killed by signal " + std::to_string(signal) + " (" +
+                ::strsignal(signal) + ")",
+            !is_from_others(signal)};
+  }
+  const int code = WEXITSTATUS(status);
+  return {"exit status " + std::to_string(code), code != 0};
+}
+
 }  // namespace
 
 ChildProcess::ChildProcess(const std::vector<std::string>& argv, int niceness) {
@@ -53,20 +76,37 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, int niceness) {
   }
   Pipe to = make_pipe();
   Pipe from = make_pipe();
+  Pipe errors = make_pipe();
   std::vector<char*> raw;
   raw.reserve(argv.size() + 1);
   for (const std::string& arg : argv) {
     raw.push_back(const_cast<char*>(arg.c_str()));
   }
   raw.push_back(nullptr);
+  to_child_ = std::move(to.write);
+  from_child_ = std::move(from.read);
+  errors_ = std::move(errors.read);
+  ::fcntl(errors_.get(), F_SETFL, O_NONBLOCK);
+  sources_.reset(::epoll_create1(EPOLL_CLOEXEC));
+  if (!sources_) throw_errno("epoll");
+  watch(from_child_.get());
+  watch(errors_.get());
   pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw_errno("fork for " + argv[0]);
   if (pid_ == 0) {
-    become(raw.data(), to.read.get(), from.write.get(), niceness, parent);
+    become(raw.data(), to.read.get(), from.write.get(), errors.write.get(),
+           niceness, parent);
   }
-  to_child_ = std::move(to.write);
-  from_child_ = std::move(from.read);
+}
+
+void ChildProcess::watch(int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  if (::epoll_ctl(sources_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+    throw_errno("watch child process");
+  }
 }
 
 ChildProcess::~ChildProcess() {
@@ -101,13 +141,19 @@ ChildProcess::Read ChildProcess::read_line(std::string& line, Seconds timeout) {
                                           ": a line over 1 MiB");
     }
     Seconds left = deadline - Instant(std::chrono::steady_clock::now());
-    pollfd ready{from_child_.get(), POLLIN, 0};
     int wait_ms =
         left.count() <= 0 ? 0 : static_cast<int>(left.count() * 1e3) + 1;
-    int polled = ::poll(&ready, 1, wait_ms);
-    if (polled < 0 && errno == EINTR) continue;
-    if (polled < 0) throw_errno("poll child process");
-    if (polled == 0) return Read::timeout;
+    epoll_event ready[2];
+    int count = ::epoll_wait(sources_.get(), ready, 2, wait_ms);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw_errno("poll child process");
+    if (count == 0) return Read::timeout;
+    bool has_output = std::any_of(ready, ready + count, [&](const auto& event) {
+      return event.data.fd == from_child_.get();
+    });
+    if (!has_output || count == 2) take_words();
+    if (!has_output && wait_ms == 0) return Read::timeout;
+    if (!has_output) continue;
     char chunk[4096];
     ssize_t got = ::read(from_child_.get(), chunk, sizeof chunk);
     if (got < 0 && errno == EINTR) continue;
@@ -116,9 +162,35 @@ ChildProcess::Read ChildProcess::read_line(std::string& line, Seconds timeout) {
   }
 }
 
+bool ChildProcess::take_words() {
+  char chunk[4096];
+  ssize_t got = ::read(errors_.get(), chunk, sizeof chunk);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return false;
+  if (got <= 0) {
+    ::epoll_ctl(sources_.get(), EPOLL_CTL_DEL, errors_.get(), nullptr);
+    return false;
+  }
+  auto size = static_cast<std::size_t>(got);
+  [[maybe_unused]] ssize_t put = ::write(STDERR_FILENO, chunk, size);
+  words_.append(chunk, size);
+  if (words_.size() > kMaxWords) words_.erase(0, words_.size() - kMaxWords);
+  return true;
+}
+
+ChildProcess::End ChildProcess::end() {
+  constexpr int kTries = 100;  // of 10 ms: its output is closed already
+  for (int i = 0; i < kTries && is_running(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  kill();
+  for (int i = 0; i < kTries && take_words(); ++i) {
+  }
+  return end_of(status_);
+}
+
 bool ChildProcess::is_running() {
   if (reaped_) return false;
-  reaped_ = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+  reaped_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
   return !reaped_;
 }
 
@@ -133,7 +205,7 @@ void ChildProcess::resume() {
 void ChildProcess::kill() {
   if (pid_ < 0 || reaped_) return;
   ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
   reaped_ = true;
 }

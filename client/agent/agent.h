@@ -125,6 +125,7 @@ class Agent {
   void report(Task& task);
   void forget(Task& task);
   void on_compute_news(ResultId result, const ComputeNews& news);
+  void on_lost(Task& task, const Lost& lost);
   void on_refused(Task& task, const std::string& kind, const std::string& why);
   void on_computed(Task& task, const Computed& computed);
   void on_report(Task& task, const ReportAnswer& answer);

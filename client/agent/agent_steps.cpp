@@ -19,6 +19,9 @@ namespace {
 // A worker that ends under a task this often is killed by the task; objects
 // that are wrong this often will not become right.
 constexpr std::uint32_t kMostLosses = 3;
+// Of workers that end by themselves: a lost GPU is no fault of the task, but
+// not twice.
+constexpr std::uint32_t kMostAborts = 2;
 
 struct Download {
   ProjectApi& api;
@@ -229,12 +232,21 @@ void Agent::on_compute_news(ResultId result, const ComputeNews& news) {
   } else if (const auto* refused = std::get_if<Refused>(&news)) {
     on_refused(*task, refused->kind, refused->kind + ": " + refused->why);
   } else if (const auto* lost = std::get_if<Lost>(&news)) {
-    task->state = TaskState::ready;
-    if (task->attempts + 1 >= kMostLosses) {
-      give_up(*task, lost->why);
-    } else {
-      retry(*task, Error(ErrorKind::unavailable, lost->why), Seconds(0));
-    }
+    on_lost(*task, *lost);
+  }
+}
+
+void Agent::on_lost(Task& task, const Lost& lost) {
+  task.state = TaskState::ready;
+  if (lost.has_aborted) ++task.aborts;
+  if (task.aborts >= kMostAborts) {
+    give_up(task, fmt::format("{}: {} workers failed at it, the last one: {}",
+                              name_of(ErrorKind::unsupported), kMostAborts,
+                              lost.why));
+  } else if (task.attempts + 1 >= kMostLosses) {
+    give_up(task, lost.why);
+  } else {
+    retry(task, Error(ErrorKind::unavailable, lost.why), Seconds(0));
   }
 }
 

@@ -159,7 +159,7 @@ void Computer::on_ended(Slot& slot, const WorkerEnded& ended) {
     log_warning("worker_ended",
                 {{"device", slot.options.device}, {"why", ended.why}});
   }
-  if (slot.result != 0) finish(slot, Lost{ended.why});
+  if (slot.result != 0) finish(slot, Lost{ended.why, ended.has_aborted});
 }
 
 void Computer::give_up(Slot& slot, const WorkerEnded& ended) {

@@ -31,6 +31,7 @@ struct Refused {     // the task cannot be computed
 };
 struct Lost {  // the worker ended under it
   std::string why;
+  bool has_aborted = false;  // by itself: the task may be why
 };
 using ComputeNews = std::variant<Computed, Stepped, Stopped, Refused, Lost>;
 

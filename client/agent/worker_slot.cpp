@@ -1,6 +1,7 @@
 #include "client/agent/worker_slot.h"
 
 #include <cmath>
+#include <optional>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -82,17 +83,20 @@ void WorkerSlot::wake() {
 void WorkerSlot::keep_running(const std::stop_token& stop) {
   std::uint32_t failures = 0;
   while (!stop.stop_requested()) {
+    std::optional<protocol::WorkerProcess> worker;
     try {
       // A copy: restart() changes the slot's own at any time.
       const protocol::WorkerOptions options = take_options();
-      protocol::WorkerProcess worker(options, stop);
-      pid_ = worker.pid();
+      worker.emplace(options, stop);
+      pid_ = worker->pid();
       forget_requests();
-      tell(protocol::WorkerReply(worker.ready()));
-      converse(worker, options, stop);
+      tell(protocol::WorkerReply(worker->ready()));
+      converse(*worker, options, stop);
       tell(WorkerRestarted{});
     } catch (const Error& e) {
-      tell(WorkerEnded{e.kind(), e.what()});
+      const bool has_aborted = worker && worker->has_aborted();
+      worker.reset();
+      tell(WorkerEnded{e.kind(), e.what(), has_aborted});
       pid_ = 0;
       wait_before_restart(++failures, stop);
     }

@@ -23,6 +23,7 @@ namespace quorate::client {
 struct WorkerEnded {
   ErrorKind kind = ErrorKind::unavailable;
   std::string why;
+  bool has_aborted = false;  // by itself: its job may be why
 };
 // The process was ended by restart(); a job that it had is stopped, with a
 // checkpoint if there was time for one.

@@ -54,6 +54,7 @@ struct Task {
   bool was_doubted = false;    // its objects were hashed, and fetched, again
   std::string upload_session;  // under which the payload is complete
   std::uint32_t attempts = 0;  // of the present state that failed
+  std::uint32_t aborts = 0;    // of workers that computed it
   std::string obstacle;        // of this machine that they met: a full disk
   Instant retry_at{};
 

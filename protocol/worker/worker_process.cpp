@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "protocol/text.h"
 
 namespace quorate::protocol {
 namespace {
@@ -52,6 +53,16 @@ std::vector<fs::path> candidates() {
     left.remove_prefix(std::min(left.size(), folder.size() + 1));
   }
   return out;
+}
+
+// The end of what it said, for people: the last lines as one.
+std::string last_lines(std::string_view words) {
+  constexpr std::size_t kMost = 500;
+  if (words.size() > kMost) words.remove_prefix(words.size() - kMost);
+  while (words.ends_with('\n')) words.remove_suffix(1);
+  std::string line(words);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return plain_text(line, kMost);
 }
 
 }  // namespace
@@ -116,12 +127,20 @@ std::optional<WorkerReply> WorkerProcess::receive(Seconds timeout) {
     case ChildProcess::Read::timeout:
       return std::nullopt;
     case ChildProcess::Read::closed:
-      throw Error(ErrorKind::unavailable,
-                  fmt::format("worker process {} has ended", pid()));
+      throw_end();
     case ChildProcess::Read::line:
       break;
   }
   return parse_worker_reply(line);
+}
+
+void WorkerProcess::throw_end() {
+  const ChildProcess::End end = process_->end();
+  has_aborted_ = end.is_own_doing;
+  const std::string words = last_lines(process_->last_words());
+  throw Error(ErrorKind::unavailable,
+              fmt::format("worker process {} has ended: {}{}{}", pid(), end.how,
+                          words.empty() ? "" : ": ", words));
 }
 
 std::string find_worker_program() {

@@ -48,8 +48,12 @@ class WorkerProcess {
   const WorkerReady& ready() const { return ready_; }
   void send(const WorkerRequest& request);
   // The next message, or nullopt after `timeout`. Throws unavailable when the
-  // process has ended, corrupt for a message that is none.
+  // process has ended, with how and its last words; corrupt for a message that
+  // is none.
   std::optional<WorkerReply> receive(Seconds timeout);
+  // The process failed by itself while it was listened to: a signal such as
+  // SIGABRT or SIGSEGV, or an exit status. If it computed, the unit may be why.
+  bool has_aborted() const { return has_aborted_; }
 
   int output_fd() const { return process_->output_fd(); }
   int pid() const { return process_->pid(); }
@@ -61,8 +65,11 @@ class WorkerProcess {
   std::optional<WorkerReply> first_reply(Seconds timeout,
                                          const std::stop_token& stop);
 
+  [[noreturn]] void throw_end();
+
   std::unique_ptr<ChildProcess> process_;
   WorkerReady ready_;
+  bool has_aborted_ = false;
 };
 
 // What a worker that says nothing for options.silence fails with: unavailable.

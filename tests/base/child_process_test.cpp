@@ -76,6 +76,44 @@ TEST_CASE("a long line arrives whole; an endless one is refused") {
   CHECK_THROWS_AS(child.read_line(line, kPatience), Error);
 }
 
+TEST_CASE("how a child ended, and what it said last") {
+  const auto end_of = [](const std::string& script, std::string& words) {
+    ChildProcess child(shell(script));
+    std::string line;
+    REQUIRE(child.read_line(line, kPatience) == Read::closed);
+    const ChildProcess::End end = child.end();
+    words = child.last_words();
+    return end;
+  };
+  std::string words;
+  ChildProcess::End end = end_of("echo lost >&2; kill -ABRT $$", words);
+  CHECK(end.how == "killed by signal 6 (Aborted)");
+  CHECK(end.is_own_doing);
+  CHECK(words == "lost\n");
+  end = end_of("exit 3", words);
+  CHECK(end.how == "exit status 3");
+  CHECK(end.is_own_doing);
+  CHECK(words.empty());
+  CHECK_FALSE(end_of("exit 0", words).is_own_doing);
+  CHECK_FALSE(end_of("kill -KILL $$", words).is_own_doing);
+  CHECK_FALSE(end_of("kill -TERM $$", words).is_own_doing);
+  // It closed its output and went on.
+  CHECK_FALSE(end_of("exec >&-; exec sleep 60", words).is_own_doing);
+}
+
+TEST_CASE("a child that says very much is not held up, and ends as it does") {
+  ChildProcess child(
+      shell("head -c 80000 /dev/zero | tr '\\0' x >&2; echo end >&2; "
+            "echo done"));
+  std::string line;
+  REQUIRE(child.read_line(line, kPatience) == Read::line);
+  CHECK(line == "done");
+  CHECK(child.read_line(line, kPatience) == Read::closed);
+  child.end();
+  CHECK(child.last_words().size() == 1024);
+  CHECK(child.last_words().ends_with("xend\n"));
+}
+
 TEST_CASE("writing to a child that is gone is unavailable") {
   ::signal(SIGPIPE, SIG_IGN);  // as every main does
   ChildProcess child(shell("exec true"));

@@ -5,7 +5,9 @@
 //   late         as cpu, but says once more that the job before it failed
 //   slow         never ends by itself; stops when told to
 //   diverging    claims that the unit diverged
-//   crashing     ends under every job
+//   crashing     ends under every job, saying so on standard error
+//   picky        ends so under result 1, the others as cpu
+//   fragile      ends so the first time; then as cpu
 //   refusing     fails every job
 //   unsupported  does not serve
 #include <cstring>
@@ -48,10 +50,21 @@ ComputeDone done(const ComputeRequest& request, const std::string& device) {
   return result;
 }
 
+bool crash() {
+  std::cerr << "the fake worker\ncrashes" << std::endl;
+  return false;
+}
+
 // Returns false when the process has to end.
 bool compute(const ComputeRequest& request, const std::string& device) {
   say(WorkerProgress{request.job, 1, kSteps});
-  if (device == "crashing") return false;
+  const bool is_first =
+      fs::path(request.update).parent_path().filename() == "1";
+  if (device == "crashing" || (device == "picky" && is_first)) return crash();
+  if (device == "fragile" && !fs::exists(request.checkpoint)) {
+    write_file_durably(request.checkpoint, as_bytes("was here"));
+    return crash();
+  }
   fs::path shard = request.shard;
   if (device == "careful" &&
       sha256(read_file(shard)).hex() != shard.stem().string()) {

@@ -112,6 +112,29 @@ TEST_CASE("a worker that died is reported when it is listened to") {
   }
 }
 
+TEST_CASE("a worker that aborts is told from one that was ended") {
+  const auto told = [](const std::string& end, bool& has_aborted) {
+    Script script(std::string(kReady) + "\n" + end);
+    WorkerProcess process(WorkerOptions{.program = script.path()});
+    try {
+      process.receive(Seconds(20));
+    } catch (const Error& error) {
+      has_aborted = process.has_aborted();
+      return std::string(error.what());
+    }
+    return std::string("it answered");
+  };
+  bool has_aborted = false;
+  CHECK(told("printf 'one\\ntwo\\033[1m\\n' >&2; kill -SEGV $$", has_aborted)
+            .ends_with("has ended: killed by signal 11 (Segmentation fault): "
+                       "one two?[1m"));
+  CHECK(has_aborted);
+  CHECK(told("exit 1", has_aborted).ends_with("has ended: exit status 1"));
+  CHECK(has_aborted);
+  told("kill -KILL $$", has_aborted);
+  CHECK_FALSE(has_aborted);
+}
+
 TEST_CASE("a program that is not there is io") {
   try {
     WorkerProcess process(WorkerOptions{.program = "/nonexistent/worker"});

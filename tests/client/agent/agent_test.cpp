@@ -307,6 +307,24 @@ TEST_CASE("a diverged unit is reported without a payload") {
   CHECK(fixture.server.requests("/v1/results/1/update") == 0);
 }
 
+TEST_CASE("a unit that ends each worker is given up, and the next one done") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.add_unit(2);
+  fixture.run("picky", [&] {
+    return fixture.server.has_report(2) && !fixture.server.failures().empty();
+  });
+  CHECK(fixture.server.failures().size() == 1);
+  CHECK_FALSE(fixture.server.has_report(1));
+}
+
+TEST_CASE("a worker that aborts once costs nobody a unit") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.run("fragile", [&] { return fixture.server.has_report(1); });
+  CHECK(fixture.server.failures().empty());
+}
+
 TEST_CASE("what cannot be computed is told to the project") {
   AgentFixture fixture;
   fixture.server.add_unit(1);
@@ -316,9 +334,11 @@ TEST_CASE("what cannot be computed is told to the project") {
     fixture.run("refusing", is_told);
     CHECK(fixture.server.failures()[0] == "corrupt: the fake worker refuses");
   }
-  SUBCASE("the worker ends under it, again and again") {
+  SUBCASE("two workers abort under it, in the last one's words") {
     fixture.run("crashing", is_told);
-    CHECK(fixture.server.failures()[0].find("has ended") != std::string::npos);
+    const std::string told = fixture.server.failures()[0];
+    CHECK(told.starts_with("unsupported: 2 workers failed at it, the last "));
+    CHECK(told.ends_with("has ended: exit status 1: the fake worker crashes"));
   }
   SUBCASE("an object has other bytes than its hash says") {
     fixture.server.spoil_snapshot();
