@@ -132,9 +132,9 @@ void HouseWorkers::run_unit(protocol::WorkerProcess& worker,
       return;
     }
     const auto* failed = std::get_if<protocol::WorkerFailed>(&*reply);
-    callbacks_.failed(unit, failed ? failed->why : "no result");
+    callbacks_.failed(unit, {failed ? failed->why : "no result"});
   } catch (const Error& error) {
-    callbacks_.failed(unit, error.what());
+    callbacks_.failed(unit, {error.what(), worker.has_aborted()});
     throw;
   }
 }

@@ -29,6 +29,12 @@ struct HouseUnit {
   protocol::ComputeRequest request;
 };
 
+// Why a unit could not be computed.
+struct HouseFailure {
+  std::string why;
+  bool has_aborted = false;  // the worker, by itself: the unit may be why
+};
+
 // What the workers ask and tell; called on their threads, and may block (they
 // wait for the writer). What next_unit throws makes the worker start anew after
 // a pause.
@@ -39,7 +45,7 @@ struct HouseCallbacks {
   std::function<void(const HouseUnit&, const protocol::ComputeDone&,
                      const std::string& device)>
       computed;
-  std::function<void(const HouseUnit&, const std::string& why)> failed;
+  std::function<void(const HouseUnit&, const HouseFailure&)> failed;
 };
 
 // How the server starts those that it trusts, also for rechecks.

@@ -43,6 +43,13 @@ void Transitioner::on_failed(HostId host, ResultId id, const std::string& why) {
   look_at(live->unit.id);
 }
 
+void Transitioner::on_house_aborted(ResultId id, const std::string& why) {
+  if (const LiveUnit* live = state_.feeder.find_by_result(id)) {
+    state_.run(live->unit.run).aborts.add(live->unit.unit_index, why);
+  }
+  on_failed(state_.house_host, id, why);
+}
+
 void Transitioner::forgive(const TrainingRun& training) {
   for (WorkunitId id :
        state_.feeder.units_in(training.run.key, WorkunitState::open)) {

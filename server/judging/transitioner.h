@@ -28,6 +28,9 @@ class Transitioner {
   void on_reported(WorkunitId unit);
   // A host gives a result up.
   void on_failed(HostId host, ResultId id, const std::string& why);
+  // As on_failed() of a house worker that ended by itself under the unit: a run
+  // of such units pauses.
+  void on_house_aborted(ResultId id, const std::string& why);
   // The run's objects were damaged, and are whole again: who failed at its open
   // units may have them again.
   void forgive(const TrainingRun& training);

@@ -57,6 +57,7 @@ void Verdicts::apply(LiveUnit& live, const QuorumDecision& decision) {
   const Result& canonical = *live.find(decision.canonical);
   live.unit.canonical_result = canonical.id;
   TrainingRun& training = state_.run(live.unit.run);
+  training.aborts = {};  // somebody could compute a unit
   if (is_late(state_, live)) {
     set_state(live.unit, WorkunitState::credited, state_.clock.unix_ms());
   } else if (canonical.computed == ComputeOutcome::diverged) {

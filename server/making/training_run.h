@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "server/datasets/manifest.h"
+#include "server/making/house_aborts.h"
 #include "server/making/locality.h"
 #include "server/making/peer_model.h"
 #include "server/making/replica_snapshots.h"
@@ -96,6 +97,8 @@ struct TrainingRun {
     bool is_looked_into = false;
   };
   std::optional<Divergence> divergence;
+
+  HouseAborts aborts;
 
   // Assimilated units that are to be rechecked, and those that are to be
   // revoked: see server/rechecking. The run does not end before both are empty.

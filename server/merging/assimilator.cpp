@@ -45,6 +45,7 @@ void Assimilator::pass(TrainingRun& training, const PassLimit& limit) {
   if (!training.damage.empty()) {
     pause_for_damage(training, std::exchange(training.damage, {}));
   }
+  pause_if_aborting(training);
   if (!may_take(training)) return;
   if (has_made_room(state_, training)) scheduler_.wake();
   try {
@@ -282,6 +283,14 @@ void Assimilator::pause_if_diverged(TrainingRun& training) {
                   "another with a lower --lr",
                   training.divergence->unit_index));
   training.divergence.reset();
+}
+
+void Assimilator::pause_if_aborting(TrainingRun& training) {
+  if (training.run.state != RunState::running) return;
+  const auto advice = training.aborts.advice(training.run.name);
+  if (!advice) return;
+  training.aborts = {};
+  pause(training, *advice);
 }
 
 // A false update may be why: the last ones that nobody has confirmed are

@@ -124,6 +124,7 @@ class Assimilator {
   ParameterValues read_base(LiveUnit& live);
   ParameterValues read_update(LiveUnit& live);
   void pause_if_diverged(TrainingRun& training);
+  void pause_if_aborting(TrainingRun& training);
   bool is_looking_for_culprits(TrainingRun& training);
   void pause_for_damage(TrainingRun& training, const std::string& what);
   void pause(TrainingRun& training, const std::string& why);

@@ -76,8 +76,9 @@ void Daemons::start() {
                                 const std::string& device) {
       house_computed(unit, done, device);
     };
-    callbacks.failed = [this](const HouseUnit& unit, const std::string& why) {
-      house_failed(unit, why);
+    callbacks.failed = [this](const HouseUnit& unit,
+                              const HouseFailure& failure) {
+      house_failed(unit, failure);
     };
     // On the writer's thread, which orders evaluations from it.
     writer_.run([&] {
@@ -186,16 +187,20 @@ std::optional<HouseUnit> Daemons::next_house_unit() {
     unit.request = compute_request(state_.objects, state_.keys, sealed, object);
     unit.request.job = job;
   } catch (const std::exception& error) {
-    house_failed(unit, error.what());
+    house_failed(unit, {error.what()});
     throw;
   }
   return unit;
 }
 
-void Daemons::house_failed(const HouseUnit& unit, const std::string& why) {
+void Daemons::house_failed(const HouseUnit& unit, const HouseFailure& failure) {
   remove_files(unit.request);
-  post([this, result = unit.result, why] {
-    transitioner.on_failed(state_.house_host, result, why);
+  post([this, result = unit.result, failure] {
+    if (failure.has_aborted) {
+      transitioner.on_house_aborted(result, failure.why);
+    } else {
+      transitioner.on_failed(state_.house_host, result, failure.why);
+    }
   });
 }
 

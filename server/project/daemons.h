@@ -57,7 +57,7 @@ class Daemons {
                         const protocol::EvaluateDone& done);
   // These are the callbacks of house workers, on their threads.
   std::optional<HouseUnit> next_house_unit();
-  void house_failed(const HouseUnit& unit, const std::string& why);
+  void house_failed(const HouseUnit& unit, const HouseFailure& failure);
   void house_computed(const HouseUnit& unit, const protocol::ComputeDone& done,
                       const std::string& device);
 

@@ -69,8 +69,10 @@ class Scene {
       tell(std::to_string(unit.result) + " computed on " + device + ", " +
            std::to_string(done.claim.samples) + " samples");
     };
-    callbacks.failed = [this](const HouseUnit& unit, const std::string& why) {
-      tell(std::to_string(unit.result) + " failed: " + why);
+    callbacks.failed = [this](const HouseUnit& unit,
+                              const HouseFailure& failure) {
+      tell(std::to_string(unit.result) +
+           (failure.has_aborted ? " aborted: " : " failed: ") + failure.why);
     };
     return callbacks;
   }
@@ -115,7 +117,8 @@ TEST_CASE("a house worker that cannot compute a unit says why") {
   crashing.compute(8);
   crashing.stop();
   REQUIRE(crashing.told().size() == 1);
-  CHECK(crashing.told()[0].starts_with("8 failed: "));
+  CHECK(crashing.told()[0].starts_with("8 aborted: "));
+  CHECK(crashing.told()[0].ends_with("exit status 1: the fake worker crashes"));
 }
 
 }  // namespace quorate
