@@ -71,6 +71,7 @@ def make_project(stage):
                       new_hosts_per_minute=100000,
                       max_hosts_per_account=1000000)
     project.add_glyphs(4096)
+    project.order("boinc", "key", "new")
     return project
 
 

@@ -153,6 +153,14 @@ void make_key(const GlobalOptions& global, const std::string& path) {
   AppPublisher publisher(folder, "key new");
   publisher.make_first_key(key_path(folder, path));
   print_key(global, folder, publisher.manifest());
+  if (global.json) return;
+  fmt::print("Start the server, or start it again: BOINC clients can come.\n");
+  if (fs::exists(folder.boinc_key())) {
+    fmt::print(
+        "Whoever breaks into the server has this key, and can send "
+        "programs to every\nvolunteer's machine. Take it away: `quorate "
+        "boinc key rotate --new-key FILE`.\n");
+  }
 }
 
 void rotate(const GlobalOptions& global, const std::string& path,
@@ -234,12 +242,16 @@ void add_key(CLI::App& boinc_group, GlobalOptions& global) {
   key->require_subcommand(1);
 
   CLI::App* making =
-      key->add_subcommand("new", "Make the project's first code-sign key");
+      key->add_subcommand("new",
+                          "Make the project's first code-sign key: it opens "
+                          "the door to BOINC clients");
   making->add_option("--key", options->key,
                      "File for its private half; if the file holds a key "
                      "already, that key is used [keys/boinc_code_sign.key]");
   making->add_flag("--json", global.json, "Machine-readable output");
-  making->footer("Example:\n  quorate -C my-project boinc key new\n");
+  making->footer(
+      "Example:\n"
+      "  quorate -C my-project boinc key new --key /media/stick/key\n");
   making->callback([options, &global] { make_key(global, options->key); });
 
   CLI::App* show = key->add_subcommand("show", "Show its public half");

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "server/cli/commands.h"
+#include "server/cli/embedded.h"
 #include "server/settings/project_folder.h"
 
 namespace quorate {
@@ -76,6 +77,7 @@ void add_serve(CLI::App& app, GlobalOptions& global) {
     serve_options.force_tls = options->tls;
     serve_options.as_json = global.json;
     serve_options.roles = parse_roles(options->roles);
+    serve_options.worker = parse_hex<Hash>(embedded::worker_sha256, "worker");
     expect_not_served(folder);
     serve(folder.root, serve_options);
   });

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "server/apps/app_versions.h"
+#include "server/doors/boinc/closed_door.h"
 #include "server/doors/boinc/door.h"
 #include "server/doors/native/native_door.h"
 #include "server/doors/peers/peer_door.h"
@@ -98,6 +100,25 @@ bool lets_others_in(const ProjectFolder& folder,
   return true;
 }
 
+// Of one whose manifest cannot be read the door is open, and its log says why
+// nothing is published.
+bool has_boinc_key(const ProjectFolder& folder) {
+  try {
+    return boinc::load_app_manifest(folder).code_sign_key.has_value();
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+// Of the door, which is made, or of what stands there while it is closed.
+void add_boinc_routes(Project& project, bool is_tls,
+                      std::optional<boinc::BoincDoor>& door, Router& routes) {
+  if (!project.state().settings.boinc) return;
+  if (!has_boinc_key(project.folder())) return boinc::add_closed_door(routes);
+  door.emplace(project, is_tls);
+  door->add_routes(routes);
+}
+
 [[noreturn]] void say_store_failed(const ProjectFolder& folder) {
   throw Error(ErrorKind::io,
               "serve: the store failed: see " + folder.log().string() +
@@ -123,14 +144,13 @@ void serve(const fs::path& root, const ServeOptions& options) {
   NativeDoor door(
       project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
   std::optional<boinc::BoincDoor> boinc_door;
-  if (options.settings.boinc) boinc_door.emplace(project, tls.has_value());
   PeerDoor peer_door(project);
   PageRoutes page(project);
   AdminService admin(project);
   Router routes;
   door.add_routes(routes);
   peer_door.add_routes(routes);
-  if (boinc_door) boinc_door->add_routes(routes);
+  add_boinc_routes(project, tls.has_value(), boinc_door, routes);
   page.add_routes(routes);
   WebRoutes web(project, admin,
                 {tls.has_value(), is_loopback(endpoint.address)});
@@ -144,7 +164,7 @@ void serve(const fs::path& root, const ServeOptions& options) {
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
   http.listen_unix(project.folder().admin_socket(), std::move(admin_routes),
                    lets_others_in(project.folder(), options.settings));
-  if (boinc_door) boinc_door->start();
+  if (boinc_door) boinc_door->start(options.worker);
   project.start();
   http.start();
   page.start([&http] { return http.counters(); });

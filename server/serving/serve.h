@@ -6,6 +6,7 @@
 // and the commands.
 #pragma once
 
+#include "base/crypto.h"
 #include "server/project/daemons.h"
 #include "server/settings/settings.h"
 
@@ -16,6 +17,7 @@ struct ServeOptions {
   Roles roles;
   bool force_tls = false;  // also on loopback
   bool as_json = false;    // what is printed
+  Hash worker;             // SHA-256 of the quorate-worker built with this
 };
 
 // Opens the project, listens, prints where, and serves until SIGTERM or SIGINT.

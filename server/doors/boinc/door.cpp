@@ -16,8 +16,8 @@ BoincDoor::BoincDoor(Project& project, bool is_tls)
       scheduler_(project, accounts_, apps_, key_, is_tls),
       upload_(project.uploads(), project.state().open_results, key_) {}
 
-void BoincDoor::start() {
-  publish_shipped_worker(project_.folder());
+void BoincDoor::start(const Hash& worker) {
+  publish_shipped_worker(project_.folder(), worker);
 }
 
 void BoincDoor::add_routes(Router& router) {

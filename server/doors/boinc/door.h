@@ -20,9 +20,9 @@ class BoincDoor {
   BoincDoor(Project& project, bool is_tls);
 
   void add_routes(Router& router);
-  // Publishes the worker that comes with this server: once it is sure that the
-  // server starts.
-  void start();
+  // Publishes the worker that was built with this server, by its hash: once it
+  // is sure that the server starts.
+  void start(const Hash& worker);
 
  private:
   Project& project_;

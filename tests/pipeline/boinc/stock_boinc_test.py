@@ -184,7 +184,9 @@ def test_refusals(stage):
 def test_fingerprint(stage):
     """Nothing is made at a project that is not the one that was meant."""
     front = Front(stage, StockBoinc(stage).start())
-    server = Server(Project(stage)).start()
+    project = Project(stage)
+    project.order("boinc", "key", "new")
+    server = Server(project).start()
     front.fails(["expected project", "0" * 32], "attach",
                 f"{server.url}#{'0' * 32}")
     expect(not front.ask("status")["projects"], "attached, nevertheless")

@@ -21,6 +21,7 @@ class Scene:
         self.project.add_glyphs(samples)
         self.project.create_run("--dataset", "glyphs", "--quorum", quorum,
                                 *(run_arguments or (*SHORT, "--epochs", 50)))
+        self.project.order("boinc", "key", "new")
         self.server = Server(self.project).start()
         self.proxy = Meddler(self.server.port)
         self.master = self.proxy.master

@@ -6,6 +6,7 @@
 
 #include "base/arithmetic.h"
 #include "protocol/native/messages.h"
+#include "server/apps/app_publisher.h"
 #include "server/datasets/dataset.h"
 #include "server/doors/boinc/files/names.h"
 #include "server/orders/runs/create_run.h"
@@ -59,7 +60,8 @@ Scene::Scene(std::uint32_t quorum, std::uint32_t shards)
   Router routes;
   door_.add_routes(routes);
   port_ = http_.listen({}, std::move(routes));
-  door_.start();
+  door_.start(sha256(read_file(
+      fs::read_symlink("/proc/self/exe").parent_path() / "quorate-worker")));
   project_.start();
   http_.start();
 }
@@ -72,6 +74,7 @@ Scene::~Scene() {
 fs::path Scene::create(std::uint32_t shards) {
   ProjectFolder folder{folder_ / "project"};
   create_project(folder, "Test", "");
+  AppPublisher(folder, "a test").make_first_key(folder.boinc_key());
   ObjectStore objects(folder.objects(), folder.temporary());
   write_file_durably(
       folder.datasets() / "tiny.json",

@@ -1,0 +1,3 @@
+# Writes the SHA-256 of ${IN} to ${OUT}, in hexadecimal digits alone.
+file(SHA256 ${IN} hash)
+file(WRITE ${OUT} ${hash})
