@@ -9,17 +9,17 @@
 namespace quorate::client {
 namespace {
 
-// "http://host:port" if a project answers there without TLS; else empty.
-std::string plain_twin(const ProjectAddress& address,
-                       const TransferMaker& make) {
-  if (!address.is_encrypted()) return "";
+// True if a project answers there without TLS.
+bool answers_in_plain(const ProjectAddress& address,
+                      const TransferMaker& make) {
+  if (!address.is_encrypted()) return false;
   CurlOptions plain{"http://" + address.url.substr(address.url.find("://") + 3),
                     TlsTrust::unchecked, ""};
   try {
     open_statement(fetch_statement(*make(plain)));
-    return plain.base_url;
+    return true;
   } catch (const Error&) {
-    return "";
+    return false;
   }
 }
 
@@ -33,12 +33,15 @@ Project fetch_first(const ProjectAddress& address, const TransferMaker& make) {
   try {
     return fetch_with({address.url, TlsTrust::unchecked, ""}, make);
   } catch (const Error& e) {
+    // Whoever can cut TLS off can also answer without it: no address that is
+    // ready to be typed, or people would give up the encryption for a cheat.
     std::string advice = "check the address, and that the server is running";
-    if (std::string twin = plain_twin(address, make); !twin.empty()) {
-      advice = fmt::format(
-          "it does not speak TLS: if the project's address begins with "
-          "http://, type {}",
-          twin);
+    if (answers_in_plain(address, make)) {
+      advice =
+          "what answers there does not speak TLS, and may not be the project: "
+          "ask its operator, by another way than this network, for the "
+          "project's address and fingerprint, and type quorate-client attach "
+          "ADDRESS#FINGERPRINT with both as the operator gives them";
     }
     throw Error(e.kind(), fmt::format("attach to {}: {}: {}", address.url,
                                       e.what(), advice));
@@ -55,8 +58,16 @@ Project fetch_again(const Project& project, const TransferMaker& make) {
   try {
     return fetch_with(curl_options(project), make);
   } catch (const Error& e) {
-    throw Error(e.kind(),
-                fmt::format("attach to {}: {}", project.url, e.what()));
+    throw Error(
+        e.kind(),
+        fmt::format(
+            "attach to {}: {}: ask the operator, by another way than this "
+            "network, if the project's fingerprint is {} and if its TLS key or "
+            "certificate has changed; a certificate that has expired, or is "
+            "for another name, has to be renewed by the operator. Then attach "
+            "to the address and fingerprint that the operator gives you, and "
+            "do not leave out https://",
+            project.url, e.what(), fingerprint(project.id)));
   }
 }
 

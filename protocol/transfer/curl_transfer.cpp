@@ -310,7 +310,8 @@ class CurlTransfer final : public Transfer {
       throw Error(ErrorKind::denied,
                   fmt::format("{}: the server's TLS key is not the project's: "
                               "somebody may be intercepting the connection, or "
-                              "the server has a new key: attach again",
+                              "the server has a new key: ask the operator, and "
+                              "attach again with the project's fingerprint",
                               url));
     }
     if (code == CURLE_PEER_FAILED_VERIFICATION) {

@@ -99,16 +99,60 @@ TransferMaker only_at(const std::string& url, const Bytes& bytes) {
   };
 }
 
+std::string failure_of(const ProjectAddress& address,
+                       const TransferMaker& make) {
+  try {
+    fetch_project(address, make);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 TEST_CASE("an address without TLS is told from one where nobody answers") {
   Bytes bytes = sealed(sample_statement());
   ProjectAddress address = parse_project_address("host:1");
   CHECK_THROWS_WITH_AS(
       fetch_project(address, only_at("http://host:1", bytes)),
-      doctest::Contains("it does not speak TLS: if the project's address "
-                        "begins with http://, type http://host:1"),
+      doctest::Contains("SSL connection timeout: what answers there does not "
+                        "speak TLS, and may not be the project"),
       Error);
   CHECK_THROWS_WITH_AS(fetch_project(address, only_at("http://other:1", bytes)),
                        doctest::Contains("timeout: check the address"), Error);
+}
+
+TEST_CASE("what is said of a failed TLS never offers less than TLS") {
+  Bytes bytes = sealed(sample_statement());
+  std::string fingerprint_given =
+      "host:1#" + fingerprint(sample_project()).substr(0, 32);
+  for (const std::string& address :
+       {std::string("host:1"), fingerprint_given}) {
+    std::string text = failure_of(parse_project_address(address),
+                                  only_at("http://host:1", bytes));
+    CHECK_FALSE(says(text, "http://"));
+    CHECK(says(text, "ask its operator"));
+    CHECK(says(text, "attach ADDRESS#FINGERPRINT"));
+  }
+}
+
+TEST_CASE("a certificate that does not fit says what to ask of whom") {
+  Bytes bytes = sealed(sample_statement());
+  TransferMaker make =
+      [&](const CurlOptions& options) -> std::unique_ptr<Transfer> {
+    if (options.trust != TlsTrust::unchecked) {
+      throw Error(ErrorKind::denied, "certificate has expired");
+    }
+    return std::make_unique<StatementServer>(bytes);
+  };
+  std::string text = failure_of(parse_project_address("host:1"), make);
+  CHECK(says(text, "certificate has expired"));
+  CHECK(says(text, "fingerprint is " + fingerprint(sample_project())));
+  CHECK(says(text, "ask the operator"));
+  CHECK_FALSE(says(text, "http://host"));
 }
 
 TEST_CASE("another project at a known address is not taken unasked") {
