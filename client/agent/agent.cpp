@@ -125,7 +125,8 @@ protocol::WorkRequest Agent::describe_tasks() const {
 
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
-  bool may_ask = !is_paused_ && now >= std::max(ask_at_, rest_until_);
+  bool may_ask =
+      !is_paused_ && now >= std::max({ask_at_, rest_until_, refused_until_});
   std::optional<WorkWish> wish = may_ask ? wanted() : std::nullopt;
   if (!wish || (asking_ && !goes_before(*wish, *asking_))) return;
   Lane& lane = asking_ ? urgent_lane_ : work_lane_;
@@ -136,7 +137,8 @@ void Agent::ask_for_work() {
   protocol::WorkRequest request = describe_tasks();
   request.speed_flops = wish->speed_flops;
   request.want = wish->results;
-  request.wait = kLongPoll;
+  // After a refusal the first thing to know is if it still holds.
+  request.wait = contact_.refused_until == 0 ? kLongPoll : Seconds(0);
   request.shards = cache_.shards(protocol::kMaxShards);
   lane.run<protocol::WorkReply>(
       [request = std::move(request)](ProjectApi& api) {
@@ -157,7 +159,7 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
   asking_.reset();
   contact_.is_asking = false;
   Instant now = parts_.clock.now();
-  note_contact(outcome.error);
+  note_contact(outcome.error, outcome.asked_delay);
   if (!outcome.value) {
     Seconds pause = retry_delay(++work_failures_, seed_);
     ask_at_ = now + std::max(pause, outcome.asked_delay);
@@ -234,7 +236,7 @@ void Agent::cancel(Task& task) {
 
 void Agent::beat() {
   Instant now = parts_.clock.now();
-  if (is_beating_) return;
+  if (is_beating_ || now < refused_until_) return;
   std::vector<protocol::Failure> failures;
   for (const Task& task : state_.tasks) {
     if (task.state == TaskState::failed && !task.is_cancelled) {
@@ -267,7 +269,7 @@ void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
                     const std::vector<protocol::Failure>& told) {
   is_beating_ = false;
   Instant now = parts_.clock.now();
-  note_contact(outcome.error);
+  note_contact(outcome.error, outcome.asked_delay);
   if (!outcome.value) {
     Seconds pause = std::min(session_.heartbeat(),
                              retry_delay(++beat_failures_, seed_ + 1));
@@ -288,7 +290,8 @@ void Agent::on_beat(Outcome<protocol::WorkReply> outcome,
 // Only when the project was heard from: opening a session is for others.
 void Agent::ask_for_standing() {
   Instant now = parts_.clock.now();
-  if (is_learning_ || now < standing_at_ || session_.token().empty()) return;
+  if (is_learning_ || now < standing_at_ || now < refused_until_) return;
+  if (session_.token().empty()) return;
   is_learning_ = true;
   standing_at_ = now + kStandingEvery;
   // Behind the downloads: nothing waits for it.

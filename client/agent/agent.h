@@ -106,7 +106,8 @@ class Agent {
   bool is_done() const;
 
   // agent_activity.cpp: what it tells of itself.
-  void note_contact(const std::optional<Error>& error);
+  void note_contact(const std::optional<Error>& error, Seconds asked_delay);
+  void note_refusal(const Error& error, Seconds asked_delay);
   void note_work();
   std::string no_work_now() const;
   std::string trouble() const;
@@ -160,7 +161,8 @@ class Agent {
   std::uint32_t beat_failures_ = 0;
   std::uint32_t failures_in_a_row_ = 0;  // of tasks, since one was computed
   Instant ask_at_{};
-  Instant rest_until_{};  // after failed tasks
+  Instant rest_until_{};     // after failed tasks
+  Instant refused_until_{};  // by the project
   Instant beat_at_{};
   Instant standing_at_{};
   Instant show_at_{};

@@ -19,7 +19,14 @@ Millis in_millis(Seconds time) {
 }  // namespace
 
 // Says once when the project is out of reach, and once when it is back.
-void Agent::note_contact(const std::optional<Error>& error) {
+void Agent::note_contact(const std::optional<Error>& error,
+                         Seconds asked_delay) {
+  if (error && error->kind() == ErrorKind::denied) {
+    note_refusal(*error, asked_delay);
+    return;
+  }
+  if (!error && contact_.refused_until != 0) log_info("project_accepts");
+  contact_.refused_until = 0;
   bool was_away = contact_.away_since != 0;
   if (error && !was_away) {
     contact_.away_since = parts_.clock.unix_ms();
@@ -29,6 +36,19 @@ void Agent::note_contact(const std::optional<Error>& error) {
     log_info("project_reached");
   }
   contact_.why = error ? error->what() : "";
+}
+
+// A host that is banned: nothing that it asks will be answered before its
+// operator has done something.
+void Agent::note_refusal(const Error& error, Seconds asked_delay) {
+  const Seconds pause = refused_pause(asked_delay);
+  refused_until_ = parts_.clock.now() + pause;
+  const bool is_known = contact_.refused_until != 0;
+  contact_.refused_until = parts_.clock.unix_ms() + in_millis(pause);
+  contact_.away_since = 0;  // it has answered
+  contact_.why = error.what();
+  log(is_known ? LogLevel::debug : LogLevel::warning, "project_refuses",
+      {{"why", contact_.why}, {"asks_again", pause.count()}});
 }
 
 // Says once when there begins to be nothing to do.
@@ -53,6 +73,9 @@ std::string Agent::no_work_now() const {
 
 // What keeps the agent from working as it should; the project's absence first.
 std::string Agent::trouble() const {
+  if (contact_.refused_until != 0) {
+    return refused_text(parts_.project.statement.name, contact_);
+  }
   if (contact_.away_since != 0) {
     auto kept =
         std::count_if(state_.tasks.begin(), state_.tasks.end(), is_on_its_way);
@@ -90,6 +113,7 @@ void Agent::show_activity() {
   activity.pid = ::getpid();
   activity.devices = computer_->names();
   activity.is_away = contact_.away_since != 0;
+  activity.is_refused = contact_.refused_until != 0;
   activity.trouble = trouble();
   if (is_idle_) activity.no_work = no_work_now();
   activity.rest = std::string(name_of(orders_.permission.rest));

@@ -137,7 +137,8 @@ void Agent::run_step(Lane& lane, Task& task, Job job, Done done) {
 
 void Agent::advance(Task& task) {
   Situation situation;
-  situation.is_paused = is_paused_;
+  // Nobody would take what is computed while the project refuses us.
+  situation.is_paused = is_paused_ || parts_.clock.now() < refused_until_;
   situation.is_worker_free = computer_->is_free_for(task);
   situation.now = parts_.clock.now();
   situation.unix_ms = parts_.clock.unix_ms();

@@ -43,6 +43,8 @@ HttpReply ProjectApi::send(const HttpRequest& request) {
                             "login?",
                             request.path, reply.status));
   }
+  // Who is banned is told when to come back, too.
+  if (reply.status >= 400) asked_delay_ = read_refusal(reply).retry_after;
   return reply;
 }
 

@@ -16,4 +16,8 @@ std::string clock_text(std::int64_t unix_ms) {
   return fmt::format("{:%H:%M:%S}", local_time(unix_ms));
 }
 
+std::string day_text(std::int64_t unix_ms) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", local_time(unix_ms));
+}
+
 }  // namespace quorate::client

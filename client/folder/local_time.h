@@ -13,4 +13,7 @@ std::tm local_time(std::int64_t unix_ms);
 // "17:27:45".
 std::string clock_text(std::int64_t unix_ms);
 
+// "2026-11-25 17:27", for what may be on another day.
+std::string day_text(std::int64_t unix_ms);
+
 }  // namespace quorate::client

@@ -1,5 +1,6 @@
 #include "client/status/contact.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -9,7 +10,8 @@
 namespace quorate::client {
 
 bool has_no_work(const Contact& contact, Instant now) {
-  if (contact.away_since != 0 || contact.asked == 0) return false;
+  if (contact.away_since != 0 || contact.refused_until != 0) return false;
+  if (contact.asked == 0) return false;
   return contact.was_empty ||
          (contact.is_asking && now - contact.asked_at >= kNoWorkAfter);
 }
@@ -32,6 +34,15 @@ std::string away_text(const std::string& project, const Contact& contact,
                      ? fmt::format("; next try in {:.0f} s",
                                    std::ceil(until_next.count()))
                      : "; trying now");
+}
+
+Seconds refused_pause(Seconds asked) {
+  return std::clamp(asked, Seconds(60), Seconds(86400));
+}
+
+std::string refused_text(const std::string& project, const Contact& contact) {
+  return fmt::format("{} refuses this computer ({}); asks again {}", project,
+                     contact.why, day_text(contact.refused_until));
 }
 
 std::string count_text(std::uint64_t count, const std::string& what) {

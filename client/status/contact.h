@@ -17,6 +17,8 @@ struct Contact {
   Instant asked_at{};      // the same, by the clock that does not jump
   bool is_asking = false;  // the answer is not here yet
   bool was_empty = false;  // the last answer had no work
+  // It refuses this host, and is left alone until then; 0: it does not.
+  Millis refused_until = 0;
 };
 
 // A project with work answers at once: one that takes longer has none.
@@ -32,6 +34,14 @@ std::string no_work_text(const Contact& contact, Millis next);
 // next try in 20 s".
 std::string away_text(const std::string& project, const Contact& contact,
                       std::size_t kept, Seconds until_next);
+
+// How long a project that refuses this host is left alone: what it asked for,
+// but at least a minute, so that it is not hammered, and at most a day, so that
+// a pardon is noticed. Pure.
+Seconds refused_pause(Seconds asked);
+
+// "P refuses this computer (why); asks again 2026-11-25 18:28".
+std::string refused_text(const std::string& project, const Contact& contact);
 
 // "1 thread", "2 threads".
 std::string count_text(std::uint64_t count, const std::string& what);

@@ -121,6 +121,7 @@ std::string headline(const ProjectStatus& status) {
   if (activity.pid == 0) return "no agent is running";
   if (!activity.why.empty()) return "resting";
   if (activity.is_away) return "project cannot be reached";
+  if (activity.is_refused) return "refused by the project";
   if (activity.devices.empty()) return "starting";
   return activity.no_work.empty() ? "at work" : "waiting for work";
 }

@@ -8,7 +8,8 @@
 namespace quorate::client {
 
 // What the agent of a project is at: "at work", "resting", "waiting for work",
-// "project cannot be reached", "starting", or "no agent is running".
+// "project cannot be reached", "refused by the project", "starting", or "no
+// agent is running".
 std::string headline(const ProjectStatus& status);
 // The same of the one project whose agent runs.
 std::string headline(const Status& status);

@@ -234,6 +234,7 @@ void write_activity(const fs::path& file, const Activity& activity) {
             {"devices", activity.devices},
             {"trouble", activity.trouble},
             {"away", activity.is_away},
+            {"refused", activity.is_refused},
             {"no_work", activity.no_work},
             {"rest", activity.rest},
             {"why", activity.why},
@@ -257,6 +258,7 @@ Activity read_activity(const fs::path& file) {
     json.at("devices").get_to(activity.devices);
     json.at("trouble").get_to(activity.trouble);
     json.at("away").get_to(activity.is_away);
+    activity.is_refused = json.value("refused", false);
     json.at("no_work").get_to(activity.no_work);
     json.at("rest").get_to(activity.rest);
     json.at("why").get_to(activity.why);

@@ -66,7 +66,8 @@ struct Activity {
   std::vector<std::string> devices;  // of the workers, as they say
   std::string trouble;   // what keeps it from working as it should; empty: none
   bool is_away = false;  // the project; `trouble` says since when
-  std::string no_work;   // that the project has none; empty: it has
+  bool is_refused = false;    // by the project; `trouble` says why
+  std::string no_work;        // that the project has none; empty: it has
   std::string rest = "none";  // name_of(Rest)
   std::string why;            // it rests
   std::uint32_t threads = 0;  // of each task

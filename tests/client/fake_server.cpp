@@ -127,6 +127,11 @@ void FakeServer::set_rejects(bool rejects) {
   rejects_ = rejects;
 }
 
+void FakeServer::set_bans(bool bans) {
+  std::lock_guard lock(mutex_);
+  bans_ = bans;
+}
+
 std::size_t FakeServer::requests(const std::string& path) const {
   std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(std::count_if(
@@ -191,6 +196,10 @@ HttpReply FakeServer::handle(const HttpRequest& request,
     return status(401, "{\"kind\":\"new session\",\"message\":\"\"}");
   }
   if (request.path == "/v1/work" || request.path == "/v1/heartbeat") {
+    if (bans_) {
+      return status(403, protocol::write(protocol::ErrorReply{
+                             "denied", "this host is banned", Seconds(3600)}));
+    }
     lock.unlock();
     return work(request, stop, request.path == "/v1/heartbeat");
   }

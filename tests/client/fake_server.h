@@ -44,6 +44,9 @@ class FakeServer {
   // Reports are answered with accepted: false.
   void set_rejects(bool rejects);
 
+  // Work and heartbeats are answered as a banned host's, with an hour to wait.
+  void set_bans(bool bans);
+
   // Requests so far whose path begins so.
   std::size_t requests(const std::string& path) const;
   bool has_report(ResultId result) const;
@@ -77,6 +80,7 @@ class FakeServer {
   bool is_reachable_ = true;
   bool refuses_reports_ = false;
   bool rejects_ = false;
+  bool bans_ = false;
   int sessions_ = 0;
   std::map<std::string, Bytes> objects_;  // by hash
   ObjectRef snapshot_;

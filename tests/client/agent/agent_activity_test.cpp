@@ -52,6 +52,44 @@ TEST_CASE_FIXTURE(Watched, "a project that is away is named, with what waits") {
   CHECK(seen.no_work.empty());
 }
 
+TEST_CASE_FIXTURE(Watched, "who is banned says so, and comes back when told") {
+  server.set_bans(true);
+  std::size_t while_refused = 0;
+  int looks = 0;
+  run("cpu", [&] {
+    if (!shows([](const Activity& now) { return now.is_refused; })) {
+      return false;
+    }
+    clock.advance(Seconds(10));
+    if (++looks < 60) return false;
+    while_refused = server.requests("/v1/work") +
+                    server.requests("/v1/heartbeat") +
+                    server.requests("/v1/hosts/me");
+    return true;
+  });
+  CHECK(while_refused <= 2);  // ten minutes of an hour
+  CHECK(seen.trouble.find(" refuses this computer (") != std::string::npos);
+  CHECK(seen.trouble.find("this host is banned") != std::string::npos);
+  CHECK(seen.trouble.find("; asks again ") != std::string::npos);
+  CHECK_FALSE(seen.is_away);
+  CHECK(seen.no_work.empty());
+}
+
+TEST_CASE_FIXTURE(Watched, "who is pardoned is noticed at the next question") {
+  server.set_bans(true);
+  bool was_refused = false;
+  run("cpu", [&] {
+    if (shows([](const Activity& now) { return now.is_refused; })) {
+      was_refused = true;
+      server.set_bans(false);
+      clock.advance(Seconds(3600));
+    }
+    return was_refused &&
+           shows([](const Activity& now) { return !now.no_work.empty(); });
+  });
+  CHECK_FALSE(seen.is_refused);
+}
+
 TEST_CASE_FIXTURE(Watched, "what this machine lacks is shown as trouble") {
   // As good as a full disk: nothing can be written there.
   bool is_broken = false;

@@ -142,6 +142,8 @@ TEST_CASE_FIXTURE(Fixture, "refusals keep their kind, words and delay") {
       {500, "<html>a proxy's page</html>", ErrorKind::unavailable, 9},
       {429, "", ErrorKind::unavailable, 9},
       {403, R"({"kind":"denied","message":"busy"})", ErrorKind::denied, 0},
+      {403, R"({"kind":"denied","message":"banned","retry_after":3600})",
+       ErrorKind::denied, 3600},
       {422, R"({"kind":"unsupported","message":"busy"})",
        ErrorKind::unsupported, 0},
       {400, R"({"kind":"corrupt","message":"busy"})", ErrorKind::corrupt, 0},

@@ -54,6 +54,21 @@ TEST_CASE("what is said of it names the times") {
   CHECK(away_text("P", contact, 0, Seconds(-1)) == begin + "; trying now");
 }
 
+TEST_CASE("a project that refuses us is left alone as long as it says") {
+  CHECK(refused_pause(Seconds(3600)) == Seconds(3600));
+  CHECK(refused_pause(Seconds(0)) == Seconds(60));
+  CHECK(refused_pause(Seconds(1e9)) == Seconds(86400));
+  Contact contact;
+  contact.asked = kNoon;
+  contact.was_empty = true;
+  contact.refused_until = kNoon + 3'600'000;
+  contact.why = "banned";
+  CHECK_FALSE(has_no_work(contact, Instant{}));
+  CHECK(refused_text("P", contact) ==
+        "P refuses this computer (banned); asks again " +
+            day_text(kNoon + 3'600'000));
+}
+
 TEST_CASE("one is no plural") {
   CHECK(count_text(0, "thread") == "0 threads");
   CHECK(count_text(1, "thread") == "1 thread");

@@ -33,6 +33,9 @@ TEST_CASE("the headline says what the agent is at") {
   status.activity.why = "on battery";
   CHECK(headline(status) == "resting");
   status = running();
+  status.activity.is_refused = true;
+  CHECK(headline(status) == "refused by the project");
+  status = running();
   status.activity.devices.clear();
   CHECK(headline(status) == "starting");
 

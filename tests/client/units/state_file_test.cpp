@@ -113,6 +113,7 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   activity.why = "on battery";
   activity.sent = 12;
   activity.is_away = true;
+  activity.is_refused = true;
   activity.no_work = "none";
   activity.site = SiteActivity{"aa", {"10.0.0.1"}, 8471, 1, 2, 3, {}};
   activity.site->mates.push_back({"attic", "10.0.0.2", 2, "ok", ""});
@@ -126,6 +127,7 @@ TEST_CASE("an activity is read as it was written, or not at all") {
   CHECK(back.why == "on battery");
   CHECK(back.sent == 12);
   CHECK(back.is_away);
+  CHECK(back.is_refused);
   CHECK(back.no_work == "none");
   REQUIRE(back.tasks.size() == 1);
   CHECK(back.tasks[0].step == 3);
