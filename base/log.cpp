@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace quorate {
 namespace {
@@ -30,9 +31,9 @@ spdlog::level::level_enum level_of(LogLevel level) {
 // Quotes a value that would not read as one word; control bytes (hosts choose
 // some of these texts) never reach the log raw.
 void append_value(std::string& line, const std::string& value) {
-  bool plain = !value.empty();
+  bool plain = !value.empty() && shown_text(value) == value;
   for (char c : value) {
-    if (c <= ' ' || c == '"' || c == '=' || c == '\\' || c == 0x7f) {
+    if (c <= ' ' || c == '"' || c == '=' || c == '\\') {
       plain = false;
     }
   }
@@ -41,15 +42,12 @@ void append_value(std::string& line, const std::string& value) {
     return;
   }
   line += '"';
+  std::string quoted;
   for (char c : value) {
-    if (c == '"' || c == '\\') line += '\\';
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
-      line += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      line += c;
-    }
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
   }
-  line += '"';
+  line += shown_text(quoted) + '"';
 }
 
 // file: null for standard error only.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <iterator>
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 namespace quorate::protocol {
 namespace {

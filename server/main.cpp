@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "commandline/man_page.h"
 #include "commandline/wrong_usage.h"
 #include "server/cli/commands.h"
@@ -68,10 +69,10 @@ int main(int argc, char** argv) {
     quorate::start_logging(quorate::LogLevel::warning);
     return run(argc, argv);
   } catch (const quorate::Error& error) {
-    fmt::print(stderr, "quorate: {}\n", error.what());
+    quorate::say(stderr, "quorate: {}\n", error.what());
     return error.kind() == quorate::ErrorKind::usage ? kWrongUsage : kFailed;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "quorate: {}\n", error.what());
+    quorate::say(stderr, "quorate: {}\n", error.what());
     return kFailed;
   }
 }

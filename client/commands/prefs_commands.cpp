@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "client/commands/commands.h"
 #include "client/folder/data_folder.h"
 #include "client/permission/prefs.h"
@@ -10,7 +11,7 @@ namespace quorate::client {
 
 void show_prefs(const fs::path& dir, bool as_json) {
   Prefs prefs = load_prefs(DataFolder::open(dir).prefs_file());
-  fmt::print("{}", as_json ? prefs_json(prefs) + "\n" : prefs_text(prefs));
+  say("{}", as_json ? prefs_json(prefs) + "\n" : prefs_text(prefs));
 }
 
 void set_pref(const fs::path& dir, const std::string& key,
@@ -28,9 +29,9 @@ void set_pref(const fs::path& dir, const std::string& key,
   }
   save_prefs(file, prefs);
   const PrefInfo& info = pref_info(key);
-  fmt::print("{}\n",
-             as_json ? prefs_json(prefs)
-                     : fmt::format("{} {}", info.key, value_text(prefs, info)));
+  say("{}\n", as_json
+                  ? prefs_json(prefs)
+                  : fmt::format("{} {}", info.key, value_text(prefs, info)));
 }
 
 void reset_prefs(const fs::path& dir, const std::string& key, bool as_json) {
@@ -43,11 +44,10 @@ void reset_prefs(const fs::path& dir, const std::string& key, bool as_json) {
   }
   save_prefs(file, prefs);
   if (as_json) {
-    fmt::print("{}\n", prefs_json(prefs));
+    say("{}\n", prefs_json(prefs));
     return;
   }
-  fmt::print("{} back to the default\n",
-             key.empty() ? "all preferences are" : key);
+  say("{} back to the default\n", key.empty() ? "all preferences are" : key);
 }
 
 }  // namespace quorate::client

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "client/commands/commands.h"
 #include "client/site/own_addresses.h"
 #include "client/site/site.h"
@@ -28,7 +29,7 @@ std::string given_secret(const std::string& argument) {
 }
 
 void print_line(const nlohmann::json& row) {
-  fmt::print("{}\n", row.dump());
+  say("{}\n", row.dump());
 }
 
 std::string port_text(std::uint16_t port) {
@@ -108,8 +109,7 @@ void create_site(const fs::path& dir, const SiteOptions& options,
     print_line({{"id", secret.id().hex()}, {"secret", secret.text()}});
     return;
   }
-  fmt::print(
-      "made site {}; {}\n  secret {}\non each of your other computers type\n"
+  say("made site {}; {}\n  secret {}\non each of your other computers type\n"
       "  quorate-client site join -\nand give it the secret, which nobody else "
       "may have; listens at {}\n",
       secret.id().hex().substr(0, 16), kWhenTakenUp, secret.text(),
@@ -126,9 +126,8 @@ void join_site(const fs::path& dir, const SiteOptions& options, bool as_json) {
     print_line({{"id", secret.id().hex()}});
     return;
   }
-  fmt::print("joined site {}; {}\n  listens at {}\n",
-             secret.id().hex().substr(0, 16), kWhenTakenUp,
-             port_text(options.port));
+  say("joined site {}; {}\n  listens at {}\n", secret.id().hex().substr(0, 16),
+      kWhenTakenUp, port_text(options.port));
 }
 
 void leave_site(const fs::path& dir, const SiteOptions&, bool as_json) {
@@ -137,18 +136,17 @@ void leave_site(const fs::path& dir, const SiteOptions&, bool as_json) {
     print_line({{"left", was_there}});
     return;
   }
-  fmt::print("{}\n", was_there
-                         ? "left the site; an agent that runs does at its end"
-                         : "this computer belongs to no site");
+  say("{}\n", was_there ? "left the site; an agent that runs does at its end"
+                        : "this computer belongs to no site");
 }
 
 void show_site(const fs::path& dir, const SiteOptions&, bool as_json) {
   const DataFolder folder = DataFolder::open(dir);
   const auto settings = read_site(folder);
   if (!settings) {
-    fmt::print("{}\n", as_json ? "null"
-                               : "this computer belongs to no site: "
-                                 "quorate-client site create makes one");
+    say("{}\n", as_json ? "null"
+                        : "this computer belongs to no site: "
+                          "quorate-client site create makes one");
     return;
   }
   const SiteNow now = site_now(folder, *settings);
@@ -158,7 +156,7 @@ void show_site(const fs::path& dir, const SiteOptions&, bool as_json) {
     print_line(row);
     return;
   }
-  fmt::print("{}", site_text(now));
+  say("{}", site_text(now));
 }
 
 }  // namespace quorate::client

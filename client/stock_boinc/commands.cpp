@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "client/folder/attach.h"
 #include "client/status/contact.h"
 #include "client/stock_boinc/account.h"
@@ -58,7 +59,7 @@ class WaitingLine {
 
  private:
   static void print(const std::string& text) {
-    std::fputs(text.c_str(), stderr);
+    say(stderr, "{}", text);
     std::fflush(stderr);
   }
   bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
@@ -110,23 +111,21 @@ std::string row_text(const StockProject& project, const std::string& key,
 }
 
 void print_was_attached(const StockProject& project, const std::string& where) {
-  fmt::print(
-      "the BOINC client at {} is attached to {} ({}) already: nothing "
+  say("the BOINC client at {} is attached to {} ({}) already: nothing "
       "changed\n",
       where, project.name, project.url);
 }
 
 void print_attached(const StockState& state, const StockProject& project,
                     const std::string& where, const std::string& key) {
-  fmt::print(
-      "attached the BOINC client at {} to {} ({})\n"
+  say("attached the BOINC client at {} to {} ({})\n"
       "  account key {}: keep it secret; give it with --key to add more "
       "computers of yours\n",
       where, project.name, project.url, key);
   if (project.host == 0) {
-    fmt::print("  the project has not answered yet: the client keeps asking\n");
+    say("  the project has not answered yet: the client keeps asking\n");
   }
-  fmt::print("{}", next_text(state));
+  say("{}", next_text(state));
 }
 
 // Throws usage when the answer is no, or cannot be asked for.
@@ -137,7 +136,7 @@ void expect_agreement(const StockProject& project) {
   if (::isatty(STDIN_FILENO) == 0) {
     throw Error(ErrorKind::usage, what + ": say --yes to confirm");
   }
-  fmt::print("{}. Continue? [y/N] ", what);
+  say("{}. Continue? [y/N] ", what);
   std::fflush(stdout);
   std::string answer;
   std::getline(std::cin, answer);
@@ -157,7 +156,7 @@ void attach_stock(const StockOptions& where, const StockAttachOptions& options,
   const StockState before = client.state();
   if (const StockProject* project = find_project(before, url)) {
     if (as_json) {
-      fmt::print("{}\n", row_text(*project, "", true));
+      say("{}\n", row_text(*project, "", true));
     } else {
       print_was_attached(*project, client.where());
     }
@@ -171,7 +170,7 @@ void attach_stock(const StockOptions& where, const StockAttachOptions& options,
   const StockProject& project =
       expect_contact(after, url, since, client.where());
   if (as_json) {
-    fmt::print("{}\n", row_text(project, key, false));
+    say("{}\n", row_text(project, key, false));
   } else {
     print_attached(after, project, client.where(), key);
   }
@@ -180,8 +179,8 @@ void attach_stock(const StockOptions& where, const StockAttachOptions& options,
 void show_stock(const StockOptions& where, bool as_json) {
   StockClient client = open_stock_client(where);
   const StockState state = client.state();
-  fmt::print("{}", as_json ? stock_status_json(state, client.where()) + "\n"
-                           : stock_status_text(state, client.where()));
+  say("{}", as_json ? stock_status_json(state, client.where()) + "\n"
+                    : stock_status_text(state, client.where()));
 }
 
 void detach_stock(const StockOptions& where, const std::string& address,
@@ -199,16 +198,14 @@ void detach_stock(const StockOptions& where, const std::string& address,
   if (!is_agreed) expect_agreement(*project);
   client.detach(url);
   if (as_json) {
-    fmt::print("{}\n",
-               json{{"project", project->name},
-                    {"url", project->url},
-                    {"given_up", project->tasks.size()}}
-                   .dump(-1, ' ', false, json::error_handler_t::replace));
+    say("{}\n", json{{"project", project->name},
+                     {"url", project->url},
+                     {"given_up", project->tasks.size()}}
+                    .dump(-1, ' ', false, json::error_handler_t::replace));
     return;
   }
-  fmt::print("detached the BOINC client at {} from {}: {} given up\n",
-             client.where(), project->name,
-             count_text(project->tasks.size(), "task"));
+  say("detached the BOINC client at {} from {}: {} given up\n", client.where(),
+      project->name, count_text(project->tasks.size(), "task"));
 }
 
 }  // namespace quorate::client

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "client/machine/settings.h"
 #include "client/ui/local_page.h"
 #include "server/http/server.h"
@@ -37,9 +38,9 @@ void open_in_browser(const fs::path& file) {
   char* argv[] = {program.data(), path.data(), nullptr};
   pid_t pid = 0;
   if (::posix_spawnp(&pid, "xdg-open", nullptr, nullptr, argv, environ) != 0) {
-    fmt::print(stderr,
-               "open a browser: xdg-open is not installed: open the address "
-               "above yourself\n");
+    say(stderr,
+        "open a browser: xdg-open is not installed: open the address "
+        "above yourself\n");
   }
 }
 
@@ -59,9 +60,9 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   page.set_port(server.listen(listener, page.router()));
   server.start();
   if (options.as_json) {
-    fmt::print("{}\n", nlohmann::json{{"url", page.url()}}.dump());
+    say("{}\n", nlohmann::json{{"url", page.url()}}.dump());
   } else {
-    fmt::print("{}\nCtrl-C closes the page\n", page.url());
+    say("{}\nCtrl-C closes the page\n", page.url());
   }
   std::fflush(stdout);
   if (options.should_open) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "client/worker/boinc/boinc_task.h"
 #include "client/worker/checks/bench.h"
 #include "client/worker/checks/explain.h"
@@ -55,29 +56,29 @@ int list(const Options& options) {
         {info.name, info.description, info.model, info.is_gpu});
   }
   if (options.json) {
-    fmt::print("{}\n", protocol::write(list));
+    say("{}\n", protocol::write(list));
     return 0;
   }
   for (const auto& device : list.devices) {
-    fmt::print("{:<14} {}\n", device.name, device.description);
+    say("{:<14} {}\n", device.name, device.description);
   }
   for (const std::string& why : list.refused) {
-    fmt::print("{:<14} {}\n", "not used:", why);
+    say("{:<14} {}\n", "not used:", why);
   }
   return 0;
 }
 
 int self_test(const Options& options) {
   auto backend = make_backend(options.device, options.threads);
-  fmt::print("device {}\n", backend->device().name);
+  say("device {}\n", backend->device().name);
   int failed = 0;
   for (const TestResult& result : test_device(*backend)) {
-    fmt::print("{:<4} {}{}{}\n", result.passed ? "ok" : "FAIL", result.name,
-               result.passed ? "" : ": ", result.found);
+    say("{:<4} {}{}{}\n", result.passed ? "ok" : "FAIL", result.name,
+        result.passed ? "" : ": ", result.found);
     if (!result.passed) ++failed;
   }
   if (failed == 0) return 0;
-  fmt::print("{} tests failed: this device must not take part\n", failed);
+  say("{} tests failed: this device must not take part\n", failed);
   return 1;
 }
 
@@ -97,7 +98,7 @@ int bench_for_program(const Options& options) {
   } catch (const Error& error) {
     report.failure = error.what();
   }
-  fmt::print("{}\n", protocol::write(report));
+  say("{}\n", protocol::write(report));
   return report.failure.empty() ? 0 : 1;
 }
 
@@ -105,10 +106,9 @@ int bench(const Options& options) {
   if (options.json) return bench_for_program(options);
   auto backend = make_backend(options.device, options.threads);
   std::vector<protocol::BenchCase> rows = measure(*backend, options);
-  fmt::print("device {}, {} threads\n", backend->device().name,
-             options.threads);
+  say("device {}, {} threads\n", backend->device().name, options.threads);
   for (const auto& row : rows) {
-    fmt::print("{:<40} {:>12.1f} {}\n", row.name, row.value, row.unit);
+    say("{:<40} {:>12.1f} {}\n", row.name, row.value, row.unit);
   }
   return 0;
 }
@@ -121,7 +121,7 @@ int explain(const Options& options) {
   PairBackend devices(make_backend(options.device, options.threads),
                       make_backend(options.against, options.threads));
   const Explanation found = worker::explain(options.explained, devices);
-  fmt::print("{}\n", text_of(found));
+  say("{}\n", text_of(found));
   return found.difference ? 1 : 0;
 }
 
@@ -269,10 +269,10 @@ int main(int argc, char** argv) {
     quorate::start_logging(quorate::LogLevel::warning);
     return quorate::worker::run(options);
   } catch (const quorate::Error& error) {
-    fmt::print(stderr, "quorate-worker: {}\n", error.what());
+    quorate::say(stderr, "quorate-worker: {}\n", error.what());
     return error.kind() == quorate::ErrorKind::usage ? 2 : 1;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "quorate-worker: {}\n", error.what());
+    quorate::say(stderr, "quorate-worker: {}\n", error.what());
     return 1;
   }
 }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/auditing/audit_findings.h"
 #include "server/cli/auditing/audit_run.h"
 #include "server/cli/commands.h"
@@ -78,10 +79,10 @@ std::string overwritten_text(const LedgerReport& report) {
 void finish(const json& row, const LedgerReport& report, bool as_json,
             const std::string& run, const std::string& text) {
   if (as_json) {
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
   } else if (report.ok()) {
-    fmt::print("{}: ok: {} entries, {} results{}{}\n", run, report.entries,
-               report.results, overwritten_text(report), text);
+    say("{}: ok: {} entries, {} results{}{}\n", run, report.entries,
+        report.results, overwritten_text(report), text);
   }
   expect_ok(report, run);
 }
@@ -228,7 +229,7 @@ void run_audit(const GlobalOptions& global, const AuditOptions& options) {
     row["ok"] = false;
     if (report.replay.ledger.ok()) row["first_difference"] = line_of(found[0]);
     for (const json& one : found) {
-      if (!global.json) fmt::print("{}\n", line_of(one));
+      if (!global.json) say("{}\n", line_of(one));
     }
   }
   if (found.empty() || global.json) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/progress_line.h"
@@ -44,20 +45,17 @@ void make_backup(const GlobalOptions& global, const std::string& to,
   if (global.json) {
     json row = to_json(report);
     row["folder"] = to;
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
   } else {
-    fmt::print("Backed up {} to {}: {} files, {:.1f} MB.\n",
-               project.root.string(), to, report.files,
-               megabytes(report.bytes));
+    say("Backed up {} to {}: {} files, {:.1f} MB.\n", project.root.string(), to,
+        report.files, megabytes(report.bytes));
   }
   std::FILE* remarks = global.json ? stderr : stdout;
-  fmt::print(
-      remarks,
+  say(remarks,
       "It holds the project's keys: keep it as safe as the keys themselves.\n");
   ServerSettings settings = load_settings(project.settings());
   if (!settings.tls_certificate.empty()) {
-    fmt::print(
-        remarks,
+    say(remarks,
         "Not in it: {} and its key, which lie outside the project's folder.\n",
         settings.tls_certificate);
   }
@@ -85,11 +83,10 @@ void restore_backup(const GlobalOptions& global, const std::string& from,
   if (global.json) {
     json row = to_json(report);
     row.update({{"folder", to}, {"runs", runs}, {"warning", kOneServer}});
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
     return;
   }
-  fmt::print(
-      "Restored {} from {}: {} files, {:.1f} MB, every hash as "
+  say("Restored {} from {}: {} files, {:.1f} MB, every hash as "
       "recorded.\n{}\n{}\n"
       "Next:\n  quorate -C {} serve\n",
       to, from, report.files, megabytes(report.bytes),

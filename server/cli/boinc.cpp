@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "protocol/boinc/signatures.h"
 #include "server/apps/app_publisher.h"
 #include "server/apps/app_versions.h"
@@ -72,16 +73,16 @@ json rows_of(const AppManifest& manifest) {
 
 void print_versions(const json& rows, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", rows.dump());
+    say("{}\n", rows.dump());
     return;
   }
-  fmt::print("{}", table(rows, {{"VERSION", "version"},
-                                {"PLATFORM", "platform"},
-                                {"DEVICES", "devices"},
-                                {"STATE", "state"},
-                                {"PROGRAM", "program"},
-                                {"FILES", "count"},
-                                {"SIZE", "size"}}));
+  say("{}", table(rows, {{"VERSION", "version"},
+                         {"PLATFORM", "platform"},
+                         {"DEVICES", "devices"},
+                         {"STATE", "state"},
+                         {"PROGRAM", "program"},
+                         {"FILES", "count"},
+                         {"SIZE", "size"}}));
 }
 
 struct AddOptions {
@@ -131,17 +132,15 @@ void print_key(const GlobalOptions& global, const ProjectFolder& folder,
   std::string key = boinc::write(*manifest.code_sign_key);
   bool is_here = fs::exists(folder.boinc_key());
   if (global.json) {
-    fmt::print("{}\n",
-               json{{"code_sign_key", key},
-                    {"private_key", is_here ? json(folder.boinc_key().string())
-                                            : json(nullptr)},
-                    {"files", manifest.files.size()},
-                    {"former_keys", manifest.former_keys.size()}}
-                   .dump());
+    say("{}\n", json{{"code_sign_key", key},
+                     {"private_key", is_here ? json(folder.boinc_key().string())
+                                             : json(nullptr)},
+                     {"files", manifest.files.size()},
+                     {"former_keys", manifest.former_keys.size()}}
+                    .dump());
     return;
   }
-  fmt::print(
-      "{}\nPrivate half: {}\nPublished files that it signs: {}\n"
+  say("{}\nPrivate half: {}\nPublished files that it signs: {}\n"
       "Keys before it: {}\n",
       key,
       is_here ? folder.boinc_key().string() : "kept elsewhere (--key FILE)",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/forward.h"
 #include "server/cli/support/client.h"
@@ -66,9 +67,9 @@ void add_validate(CLI::App& app, GlobalOptions& global) {
       "  quorate -C my-project validate 17\n");
   command->callback([arguments, &global] {
     const json reply = AdminClient(global.folder).call("validate", *arguments);
-    fmt::print("{}", global.json ? reply.dump() + "\n"
-                                 : validated_text(
-                                       reply, arguments->contains("dry_run")));
+    say("{}", global.json
+                  ? reply.dump() + "\n"
+                  : validated_text(reply, arguments->contains("dry_run")));
   });
 }
 
@@ -123,11 +124,11 @@ void add_assimilate(CLI::App& app, GlobalOptions& global) {
   command->callback([arguments, &global] {
     const json rows = AdminClient(global.folder).call("assimilate", *arguments);
     if (global.json) {
-      fmt::print("{}\n", rows.dump());
+      say("{}\n", rows.dump());
     } else if (arguments->contains("dry_run")) {
-      fmt::print("{}", plan_text(rows));
+      say("{}", plan_text(rows));
     } else {
-      fmt::print("{}", table(rows, kAssimilateColumns));
+      say("{}", table(rows, kAssimilateColumns));
     }
   });
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/progress_line.h"
@@ -173,19 +174,17 @@ void add(const GlobalOptions& global, const SourceSpec& spec,
   auto [manifest, guess, picture] = read_and_store(folder, spec, options);
   if (!picture.empty()) write_file_durably(picture_path, picture);
   write_file_durably(manifest_path, as_bytes(to_json(manifest)));
-  fmt::print("{}",
-             global.json ? to_json(manifest) + "\n" : added_text(manifest));
+  say("{}", global.json ? to_json(manifest) + "\n" : added_text(manifest));
   std::FILE* remarks = global.json ? stderr : stdout;
   if (!guess.empty()) {
-    fmt::print(remarks,
-               "Assumed, because no option said otherwise (the options are in "
-               "brackets): {}.\n",
-               guess);
+    say(remarks,
+        "Assumed, because no option said otherwise (the options are in "
+        "brackets): {}.\n",
+        guess);
   }
   if (!picture.empty()) {
-    fmt::print(remarks,
-               "A picture of some samples, one row for each class: {}\n",
-               picture_path.string());
+    say(remarks, "A picture of some samples, one row for each class: {}\n",
+        picture_path.string());
   }
 }
 
@@ -206,28 +205,28 @@ void list(const GlobalOptions& global) {
                     {"shards", manifest.train.size()}});
   }
   if (global.json) {
-    fmt::print("{}\n", rows.dump());
+    say("{}\n", rows.dump());
     return;
   }
-  fmt::print("{}", table(rows, {{"NAME", "name"},
-                                {"KIND", "kind"},
-                                {"SAMPLE", "sample"},
-                                {"TRAIN", "train"},
-                                {"TEST", "test"},
-                                {"CLASSES", "classes"},
-                                {"SHARDS", "shards"}}));
+  say("{}", table(rows, {{"NAME", "name"},
+                         {"KIND", "kind"},
+                         {"SAMPLE", "sample"},
+                         {"TRAIN", "train"},
+                         {"TEST", "test"},
+                         {"CLASSES", "classes"},
+                         {"SHARDS", "shards"}}));
 }
 
 void remove(const GlobalOptions& global, const std::string& name) {
   AdminClient client(global.folder);
   json removed = client.call("dataset-remove", {{"dataset", name}});
   if (global.json) {
-    fmt::print("{}\n", removed.dump());
+    say("{}\n", removed.dump());
     return;
   }
-  fmt::print("{}: removed, with {} of {:.1f} MB that no other data set uses\n",
-             name, counted(removed["shards"].get<std::size_t>(), "shard", "s"),
-             static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
+  say("{}: removed, with {} of {:.1f} MB that no other data set uses\n", name,
+      counted(removed["shards"].get<std::size_t>(), "shard", "s"),
+      static_cast<double>(removed["bytes"].get<std::uint64_t>()) / 1e6);
 }
 
 void add_removing(CLI::App& command, GlobalOptions& global) {

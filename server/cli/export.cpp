@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/ledger_pages.h"
@@ -99,14 +100,14 @@ void add_export(CLI::App& app, GlobalOptions& global) {
     if (global.json) {
       version["file"] = options->out;
       version["not_verified"] = made_of.unverified.size();
-      fmt::print("{}\n", version.dump());
+      say("{}\n", version.dump());
       return;
     }
-    fmt::print("Wrote {}: version {} of run {}, accuracy {:.2f} %.\n",
-               options->out, version["version"].dump(), options->run,
-               100 * version["accuracy"].get<double>());
+    say("Wrote {}: version {} of run {}, accuracy {:.2f} %.\n", options->out,
+        version["version"].dump(), options->run,
+        100 * version["accuracy"].get<double>());
     const std::string unverified = unverified_text(made_of);
-    if (!unverified.empty()) fmt::print("It is {}.\n", unverified);
+    if (!unverified.empty()) say("It is {}.\n", unverified);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/settings/address.h"
 #include "server/settings/project_folder.h"
@@ -53,11 +54,10 @@ void add_init(CLI::App& app, GlobalOptions& global) {
       nlohmann::json row = {{"folder", folder.root.string()},
                             {"fingerprint", fingerprint(keys.id)},
                             {"project_key", folder.project_key().string()}};
-      fmt::print("{}\n", row.dump());
+      say("{}\n", row.dump());
       return;
     }
-    fmt::print(
-        "Made project {} (fingerprint {}).\n"
+    say("Made project {} (fingerprint {}).\n"
         "Keep {} safe: whoever has it can speak for the project.\n"
         "Next:\n"
         "  quorate -C {} dataset add glyphs\n"

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/forward.h"
 #include "server/cli/support/client.h"
@@ -151,12 +152,12 @@ void print_once(AdminClient& client, const ListKind& kind,
                 const ListOptions& options, bool as_json) {
   const json answer = ask(client, kind.name, options);
   if (!as_json) {
-    fmt::print("{}", text_of(answer, kind.columns));
+    say("{}", text_of(answer, kind.columns));
     return;
   }
   // What reads the rows need not see the hint.
-  fmt::print("{}\n", answer["rows"].dump());
-  fmt::print(stderr, "{}", rest_of(answer));
+  say("{}\n", answer["rows"].dump());
+  say(stderr, "{}", rest_of(answer));
 }
 
 void print_again_and_again(AdminClient& client, const ListKind& kind,

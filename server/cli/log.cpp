@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/table.h"
@@ -74,16 +75,16 @@ void show_log(const GlobalOptions& global, const LogOptions& options) {
     if (rows.size() > options.limit) rows.erase(rows.begin());
   });
   if (global.json) {
-    fmt::print("{}\n", json(rows).dump());
+    say("{}\n", json(rows).dump());
     return;
   }
-  fmt::print("{}", table(rows, {{"ID", "seq"},
-                                {"TIME", "time"},
-                                {"WHO", "who"},
-                                {"COMMAND", "command"},
-                                {"ARGUMENTS", "arguments"},
-                                {"WHY", "why"},
-                                {"OUTCOME", "outcome"}}));
+  say("{}", table(rows, {{"ID", "seq"},
+                         {"TIME", "time"},
+                         {"WHO", "who"},
+                         {"COMMAND", "command"},
+                         {"ARGUMENTS", "arguments"},
+                         {"WHY", "why"},
+                         {"OUTCOME", "outcome"}}));
 }
 
 void verify_log(const GlobalOptions& global) {
@@ -104,14 +105,13 @@ void verify_log(const GlobalOptions& global) {
   begin(last);
   chain->expect_all(last.at("made").get<std::uint64_t>());
   if (global.json) {
-    fmt::print("{}\n", json{{"ok", true},
-                            {"orders", chain->count()},
-                            {"last", chain->head().hex()}}
-                           .dump());
+    say("{}\n", json{{"ok", true},
+                     {"orders", chain->count()},
+                     {"last", chain->head().hex()}}
+                    .dump());
     return;
   }
-  fmt::print("ok: {} orders, the last is {}\n", chain->count(),
-             chain->head().hex());
+  say("ok: {} orders, the last is {}\n", chain->count(), chain->head().hex());
 }
 
 }  // namespace

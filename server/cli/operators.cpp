@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/password.h"
 #include "server/cli/support/table.h"
@@ -49,15 +50,14 @@ void print_made(const GlobalOptions& global, const WebOperator& made,
   const std::string url = otpauth_url(settings.name, made.name, made.secret);
   const std::string secret = base32(made.secret.view());
   if (global.json) {
-    fmt::print("{}\n", json{{"name", made.name},
-                            {"guest", made.is_guest},
-                            {"secret", secret},
-                            {"otpauth", url}}
-                           .dump());
+    say("{}\n", json{{"name", made.name},
+                     {"guest", made.is_guest},
+                     {"secret", secret},
+                     {"otpauth", url}}
+                    .dump());
     return;
   }
-  fmt::print(
-      "{} {} may log in. Give this to an authenticator app; it is not shown "
+  say("{} {} may log in. Give this to an authenticator app; it is not shown "
       "again:\n\n  secret  {}\n  or      {}\n\n{}\n",
       made.is_guest ? "Guest" : "Operator", made.name, secret, url,
       where(settings));
@@ -103,10 +103,9 @@ void set_web_operator(const GlobalOptions& global, const WebOptions& options) {
   if (made) {
     print_made(global, *made, settings);
   } else if (global.json) {
-    fmt::print("{}\n", json{{"removed", options.name}}.dump());
+    say("{}\n", json{{"removed", options.name}}.dump());
   } else {
-    fmt::print("{} may not log in any more, and is logged out.\n",
-               options.name);
+    say("{} may not log in any more, and is logged out.\n", options.name);
   }
 }
 
@@ -131,7 +130,7 @@ void list_operators(const GlobalOptions& global) {
   }
   const std::vector<Column> columns = {
       {"NAME", "name"}, {"BY", "by"}, {"ROLE", "role"}, {"MADE", "created"}};
-  fmt::print("{}", global.json ? rows.dump() + "\n" : table(rows, columns));
+  say("{}", global.json ? rows.dump() + "\n" : table(rows, columns));
 }
 
 void add_web(CLI::App& group, GlobalOptions& global) {

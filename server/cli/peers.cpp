@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/forward.h"
 #include "server/cli/support/client.h"
@@ -30,7 +31,7 @@ CLI::App* add_order(CLI::App& peers, GlobalOptions& global,
     const json answer =
         AdminClient(global.folder).call("peers-" + order, *arguments);
     if (global.json) {
-      fmt::print("{}\n", answer.dump());
+      say("{}\n", answer.dump());
     } else {
       say(answer);
     }
@@ -43,8 +44,7 @@ std::string text_of(const json& row, const char* key) {
 }
 
 void say_added(const json& row) {
-  fmt::print(
-      "Peer {}: run {} takes the model of run {} of {} every {} s, weight {}.\n"
+  say("Peer {}: run {} takes the model of run {} of {} every {} s, weight {}.\n"
       "The operator of the other project has to type:\n"
       "  quorate peers allow {}\n",
       row["id"].dump(), text_of(row, "run"), text_of(row, "peer_run"),
@@ -53,42 +53,39 @@ void say_added(const json& row) {
 }
 
 void say_list(const json& answer) {
-  fmt::print("This project takes models from:\n{}",
-             table(answer["peers"], {{"ID", "id"},
-                                     {"RUN", "run"},
-                                     {"PEER", "url"},
-                                     {"ITS RUN", "peer_run"},
-                                     {"WEIGHT", "weight"},
-                                     {"MIXED", "mixed"},
-                                     {"VERSION", "version"},
-                                     {"LAST", "last_seen"},
-                                     {"STATE", "state"}}));
+  say("This project takes models from:\n{}",
+      table(answer["peers"], {{"ID", "id"},
+                              {"RUN", "run"},
+                              {"PEER", "url"},
+                              {"ITS RUN", "peer_run"},
+                              {"WEIGHT", "weight"},
+                              {"MIXED", "mixed"},
+                              {"VERSION", "version"},
+                              {"LAST", "last_seen"},
+                              {"STATE", "state"}}));
   for (const json& row : answer["peers"]) {
     if (text_of(row, "problem").empty()) continue;
-    fmt::print("Peer {}: {}\n", row["id"].dump(), text_of(row, "problem"));
+    say("Peer {}: {}\n", row["id"].dump(), text_of(row, "problem"));
   }
-  fmt::print(
-      "\nProjects that may take models from here:\n{}",
+  say("\nProjects that may take models from here:\n{}",
       table(answer["allowed"],
             {{"PROJECT", "project"}, {"NAME", "name"}, {"SINCE", "since"}}));
-  fmt::print("\nThis project is {}.\n", text_of(answer, "project"));
+  say("\nThis project is {}.\n", text_of(answer, "project"));
 }
 
 void say_removed(const json& row) {
-  fmt::print(
-      "Peer {} is removed; what run {} has already taken from it stays in the "
+  say("Peer {} is removed; what run {} has already taken from it stays in the "
       "model.\n",
       row["id"].dump(), text_of(row, "run"));
 }
 
 void say_allowed(const json& row) {
-  fmt::print("Project {} may take models of this project's runs.\n",
-             text_of(row, "project"));
+  say("Project {} may take models of this project's runs.\n",
+      text_of(row, "project"));
 }
 
 void say_disallowed(const json& row) {
-  fmt::print("Project {} may not take models any more.\n",
-             text_of(row, "project"));
+  say("Project {} may not take models any more.\n", text_of(row, "project"));
 }
 
 void add_add(CLI::App& peers, GlobalOptions& global) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/confirm.h"
@@ -32,16 +33,16 @@ struct HandOptions {
 
 void print_answer(const json& row, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
     return;
   }
   const json& state =
       row["result"].is_null() ? row["workunit_state"] : row["result_state"];
   const bool is_result = !row["result"].is_null();
-  fmt::print("{} {} of run {}: {}; {}\n", is_result ? "Result" : "Workunit",
-             row[is_result ? "result" : "workunit"].dump(),
-             row["run"].get<std::string>(), state.get<std::string>(),
-             row["next"].get<std::string>());
+  say("{} {} of run {}: {}; {}\n", is_result ? "Result" : "Workunit",
+      row[is_result ? "result" : "workunit"].dump(),
+      row["run"].get<std::string>(), state.get<std::string>(),
+      row["next"].get<std::string>());
 }
 
 std::shared_ptr<HandOptions> add_hand_order(CLI::App& group,

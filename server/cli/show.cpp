@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/run_text.h"
 #include "server/cli/support/client.h"
@@ -22,7 +23,7 @@ const std::vector<Column> kHostColumns = {
 
 void print_rows(const json& rows, bool as_json,
                 const std::vector<Column>& columns) {
-  fmt::print("{}", as_json ? rows.dump() + "\n" : table(rows, columns));
+  say("{}", as_json ? rows.dump() + "\n" : table(rows, columns));
 }
 
 struct SnapshotOptions {
@@ -62,11 +63,10 @@ void add_status(CLI::App& app, GlobalOptions& global) {
     AdminClient client(global.folder);
     json summary = client.call("status", json::object());
     if (global.json) {
-      fmt::print("{}\n", summary.dump());
+      say("{}\n", summary.dump());
       return;
     }
-    fmt::print(
-        "{}: {} runs, {} active hosts, {} results in progress, {} "
+    say("{}: {} runs, {} active hosts, {} results in progress, {} "
         "waiting, {} in the last minute\n\n",
         summary["name"].get<std::string>(), summary["runs"].dump(),
         summary["hosts_active"].dump(), summary["results_in_progress"].dump(),
@@ -74,22 +74,22 @@ void add_status(CLI::App& app, GlobalOptions& global) {
         summary["results_per_minute"].dump());
     std::vector<std::string> off = summary["roles_off"];
     if (!off.empty()) {
-      fmt::print("Off (serve --roles): {}\n\n", fmt::join(off, ", "));
+      say("Off (serve --roles): {}\n\n", fmt::join(off, ", "));
     }
     json runs = client.call("train-list", json::object());
-    fmt::print("{}{}",
-               table(runs, {{"RUN", "run"},
-                            {"STATE", "state"},
-                            {"VERSION", "version"},
-                            {"DONE", "done"},
-                            {"HANDED OUT", "progress"},
-                            {"ACCURACY", "accuracy"},
-                            {"BEST", "best_accuracy"},
-                            {"SHARE", "share"},
-                            {"OF HOSTS", "hosts_part"}}),
-               standstills(runs));
+    say("{}{}",
+        table(runs, {{"RUN", "run"},
+                     {"STATE", "state"},
+                     {"VERSION", "version"},
+                     {"DONE", "done"},
+                     {"HANDED OUT", "progress"},
+                     {"ACCURACY", "accuracy"},
+                     {"BEST", "best_accuracy"},
+                     {"SHARE", "share"},
+                     {"OF HOSTS", "hosts_part"}}),
+        standstills(runs));
     for (const json& problem : summary["peer_problems"]) {
-      fmt::print("{}\n", problem.get<std::string>());
+      say("{}\n", problem.get<std::string>());
     }
   });
 }
@@ -97,12 +97,11 @@ void add_status(CLI::App& app, GlobalOptions& global) {
 void print_host(const json& row, const std::string& order) {
   print_rows(json::array({row}), false, kHostColumns);
   if (!row["reason"].get<std::string>().empty()) {
-    fmt::print("{}: {}\n", row["state"].get<std::string>(),
-               row["reason"].get<std::string>());
+    say("{}: {}\n", row["state"].get<std::string>(),
+        row["reason"].get<std::string>());
   }
   if (order == "purge") {
-    fmt::print(
-        "{} updates are being taken out of the model; see `quorate "
+    say("{} updates are being taken out of the model; see `quorate "
         "status`, and for ended runs `quorate replay RUN "
         "--without-host {}`\n",
         row["revoking"].dump(), row["id"].dump());
@@ -132,7 +131,7 @@ void add_host_order(CLI::App& host, GlobalOptions& global,
                    .call("host-" + order, {{"host", options->host},
                                            {"reason", options->reason}});
     if (global.json) {
-      fmt::print("{}\n", row.dump());
+      say("{}\n", row.dump());
     } else {
       print_host(row, order);
     }

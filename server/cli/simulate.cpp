@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/interrupt.h"
 #include "server/cli/support/progress_line.h"
@@ -128,7 +129,7 @@ void simulate(const Options& options, const GlobalOptions& global) {
   write_results(results, scenario, simulation.recording(), summary);
   summary["wall_seconds"] = (clock.now() - start).count();
   summary["results"] = results.string();
-  fmt::print("{}\n", global.json ? summary.dump() : text_of(summary));
+  say("{}\n", global.json ? summary.dump() : text_of(summary));
 }
 
 }  // namespace

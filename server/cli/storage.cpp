@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/progress_line.h"
 #include "server/cli/support/table.h"
@@ -58,14 +59,12 @@ void show_storage(const GlobalOptions& global) {
   const std::uint64_t left = free_space(folder.root);
   const json shown = rows_as_json(rows);
   if (global.json) {
-    fmt::print(
-        "{}\n",
+    say("{}\n",
         json{{"rows", shown}, {"total_bytes", total}, {"disk_free_bytes", left}}
             .dump());
     return;
   }
-  fmt::print(
-      "{}\n{} in all (the tasks are part of the store); {} free on the disk.\n",
+  say("{}\n{} in all (the tasks are part of the store); {} free on the disk.\n",
       table(shown, {{"RUN", "run"},
                     {"WHAT", "what"},
                     {"COUNT", "count"},

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/forward.h"
 #include "server/cli/run_text.h"
@@ -37,11 +38,11 @@ const std::vector<Column> kRunColumns = {{"RUN", "run"},
 
 void print_run(const json& run, bool as_json) {
   if (as_json) {
-    fmt::print("{}\n", run.dump());
+    say("{}\n", run.dump());
     return;
   }
-  fmt::print("{}", table(json::array({run}), kRunColumns));
-  fmt::print("{}{}", run_details(run), standstills(json::array({run})));
+  say("{}", table(json::array({run}), kRunColumns));
+  say("{}{}", run_details(run), standstills(json::array({run})));
 }
 
 // A file with a list of layers goes to the server by its content.
@@ -292,9 +293,8 @@ void add_train(CLI::App& app, GlobalOptions& global) {
   list->callback([&global] {
     AdminClient client(global.folder);
     json rows = client.call("train-list", json::object());
-    fmt::print("{}", global.json
-                         ? rows.dump() + "\n"
-                         : table(rows, kRunColumns) + standstills(rows));
+    say("{}", global.json ? rows.dump() + "\n"
+                          : table(rows, kRunColumns) + standstills(rows));
   });
 }
 

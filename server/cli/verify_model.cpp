@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/support/ledger_pages.h"
@@ -100,35 +101,32 @@ void compare(const GlobalOptions& global, const std::string& path,
   std::string wrong = difference(claims, found, entry_at_head);
   if (wrong.empty()) wrong = unverified_text(found);
   if (global.json) {
-    fmt::print("{}\n", json{{"ok", wrong.empty()},
-                            {"first_difference",
-                             wrong.empty() ? json(nullptr) : json(wrong)},
-                            {"run", found.run.name},
-                            {"version", claims.version},
-                            {"published", claims.published.hex()},
-                            {"results", found.results},
-                            {"hosts", found.hosts},
-                            {"samples", found.samples},
-                            {"revoked_before", found.revoked_before},
-                            {"revoked_later", found.revoked_later},
-                            {"mixed", found.mixed},
-                            {"peers", found.peers},
-                            {"overwritten", found.overwritten},
-                            {"unverified", unverified_rows(found)},
-                            {"entries", found.entries}}
-                           .dump());
+    say("{}\n",
+        json{{"ok", wrong.empty()},
+             {"first_difference", wrong.empty() ? json(nullptr) : json(wrong)},
+             {"run", found.run.name},
+             {"version", claims.version},
+             {"published", claims.published.hex()},
+             {"results", found.results},
+             {"hosts", found.hosts},
+             {"samples", found.samples},
+             {"revoked_before", found.revoked_before},
+             {"revoked_later", found.revoked_later},
+             {"mixed", found.mixed},
+             {"peers", found.peers},
+             {"overwritten", found.overwritten},
+             {"unverified", unverified_rows(found)},
+             {"entries", found.entries}}
+            .dump());
   } else if (wrong.empty()) {
-    fmt::print("{}: ok: version {} of run {}, made of {} results of {} hosts\n",
-               path, claims.version, found.run.name, found.results,
-               found.hosts);
+    say("{}: ok: version {} of run {}, made of {} results of {} hosts\n", path,
+        claims.version, found.run.name, found.results, found.hosts);
     if (found.mixed > 0) {
-      fmt::print(
-          "{} models of {} other projects are mixed in: see docs/peers.md.\n",
+      say("{} models of {} other projects are mixed in: see docs/peers.md.\n",
           found.mixed, found.peers);
     }
     if (found.revoked_later > 0) {
-      fmt::print(
-          "Since then {} of these results proved false: export a later "
+      say("Since then {} of these results proved false: export a later "
           "version.\n",
           found.revoked_later);
     }
@@ -203,11 +201,9 @@ void write_ledger(const GlobalOptions& global, const LedgerCommand& command) {
   }
   write_file_durably(command.out, as_bytes(text));
   if (global.json) {
-    fmt::print("{}\n",
-               json{{"file", command.out}, {"entries", entries}}.dump());
+    say("{}\n", json{{"file", command.out}, {"entries", entries}}.dump());
   } else {
-    fmt::print(
-        "Wrote {}: {} {} of run {}. To check it, people need the project's "
+    say("Wrote {}: {} {} of run {}. To check it, people need the project's "
         "fingerprint, {}.\n",
         command.out, entries, entries == 1 ? "entry" : "entries", command.run,
         fingerprint(keys.id));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "server/cli/commands.h"
 #include "server/cli/support/client.h"
 #include "server/cli/unit_text.h"
@@ -27,7 +28,7 @@ void add_unit_show(CLI::App& group, GlobalOptions& global, const char* object,
   command->callback([id, object, &global] {
     const json unit =
         AdminClient(global.folder).call("workunit-show", {{object, *id}});
-    fmt::print("{}", global.json ? unit.dump() + "\n" : unit_text(unit));
+    say("{}", global.json ? unit.dump() + "\n" : unit_text(unit));
   });
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "server/apps/app_versions.h"
 #include "server/doors/boinc/closed_door.h"
 #include "server/doors/boinc/door.h"
@@ -82,8 +83,8 @@ class StopSignals {
 };
 
 void print_address(const ServedProject& served, bool as_json) {
-  fmt::print("{}", as_json ? announcement_json(served).dump() + "\n"
-                           : announcement(served));
+  say("{}",
+      as_json ? announcement_json(served).dump() + "\n" : announcement(served));
   std::fflush(stdout);
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("control bytes never reach the log") {
   LogFile log_file;
   log_error("event", {{"name", "a\nfalse_event\x1b[2J\x7f"}});
   std::string text = log_file.text();
-  CHECK(text.find(R"(name="a\x0afalse_event\x1b[2J\x7f")") !=
+  CHECK(text.find(R"(name="a\x0afalse_event\x1b[2J\u007f")") !=
         std::string::npos);
   CHECK(text.find('\x1b') == std::string::npos);
   CHECK(std::count(text.begin(), text.end(), '\n') == 1);

@@ -1,6 +1,6 @@
-#include "base/utf8.h"
-
 #include <doctest/doctest.h>
+
+#include "base/text.h"
 
 namespace quorate {
 

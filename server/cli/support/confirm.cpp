@@ -7,13 +7,14 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace quorate {
 namespace {
 
 // To standard error: standard output is what the command was asked for.
 bool asks_and_hears_yes(const std::string& warning) {
-  fmt::print(stderr, "{} Type yes to go on: ", warning);
+  say(stderr, "{} Type yes to go on: ", warning);
   std::fflush(stderr);
   std::string answer;
   std::getline(std::cin, answer);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 namespace quorate {
 namespace {
 
@@ -24,10 +26,10 @@ void ProgressLine::show(const std::string& what, std::uint64_t done,
 void ProgressLine::write(const std::string& text) {
   if (text == shown_) return;
   if (is_terminal_) {
-    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), text);
+    fmt::print(stderr, "\r{:<{}}\r{}", "", shown_.size(), shown_text(text));
   } else {
     if (text.empty() || clock_.now() - written_at_ < kEachLine) return;
-    fmt::print(stderr, "{}\n", text);
+    say(stderr, "{}\n", text);
     written_at_ = clock_.now();
   }
   shown_ = text;

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
+
 namespace quorate {
 namespace {
 
@@ -38,7 +40,8 @@ std::string cell(const std::string& key, const json& value) {
   }
   if (value.is_number_float())
     return fmt::format("{:.4g}", value.get<double>());
-  if (value.is_string()) return value.get<std::string>();
+  // A newline in a text must not look like another row.
+  if (value.is_string()) return shown_text(value.get<std::string>());
   return value.dump();
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "server/cli/support/interrupt.h"
 
 namespace quorate {
@@ -23,13 +24,14 @@ constexpr const char* kNewScreen = "\x1b[2J\x1b[H";
 void show(const WatchedList& list, RowChanges& changes, bool is_terminal) {
   const json answer = list.ask();
   if (is_terminal && !list.as_json) {
-    fmt::print("{}{}", kNewScreen, list.text(answer));
+    std::fputs(kNewScreen, stdout);
+    say("{}", list.text(answer));
   } else {
     const json rows = changes.take(answer["rows"]);
     if (list.as_json) {
-      for (const json& row : rows) fmt::print("{}\n", row.dump());
+      for (const json& row : rows) say("{}\n", row.dump());
     } else if (!rows.empty()) {
-      fmt::print("{}", list.text({{"rows", rows}, {"total", rows.size()}}));
+      say("{}", list.text({{"rows", rows}, {"total", rows.size()}}));
     }
   }
   std::fflush(stdout);
