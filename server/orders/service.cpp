@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/json_fields.h"
+#include "protocol/text.h"
 #include "server/making/evaluations.h"
 #include "server/orders/by_hand.h"
 #include "server/orders/host_orders.h"
@@ -207,6 +208,19 @@ bool is_alone(const std::string& command) {
          command == "workunit-show";
 }
 
+// Hosts, people and logs are told them: a ban's, above all.
+void expect_plain_reasons(const json& arguments) {
+  for (const char* name : {"reason", "why"}) {
+    const auto found = arguments.find(name);
+    if (found == arguments.end() || !found->is_string()) continue;
+    if (protocol::is_plain_text(found->get_ref<const std::string&>())) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("--{}: expected one line without control or "
+                            "invisible characters: write it in plain words",
+                            name));
+  }
+}
+
 }  // namespace
 
 json AdminService::carry_out(const std::string& name, const json& arguments,
@@ -215,6 +229,7 @@ json AdminService::carry_out(const std::string& name, const json& arguments,
   if (command == commands().end()) {
     throw Error(ErrorKind::usage, "admin: unknown command " + name);
   }
+  expect_plain_reasons(arguments);
   const std::int64_t before = last_event(project_.state());
   json reply;
   try {

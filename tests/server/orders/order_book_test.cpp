@@ -77,6 +77,15 @@ TEST_CASE("an order that is refused is not in the log") {
   CHECK_THROWS_AS(scene.call("train-stop", {{"run", "none"}}), Error);
   CHECK_THROWS_AS(scene.call("peers-allow", {{"project", 5}}), Error);
   CHECK_THROWS_AS(scene.call("no-such-order", json::object()), Error);
+  for (const char* hidden : {"\x1b[2J", "a\nb", "\xe2\x80\xae", "\xc2\x9b"}) {
+    for (const char* name : {"reason", "why"}) {
+      CHECK_THROWS_WITH_AS(
+          scene.call(
+              "peers-allow",
+              {{"project", kSomebody}, {"name", "friend"}, {name, hidden}}),
+          doctest::Contains("expected one line without control"), Error);
+    }
+  }
   CHECK(scene.log().empty());
 }
 
