@@ -28,6 +28,26 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
+constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
+constexpr mode_t kOthersMayEnter = S_IXGRP | S_IXOTH;
+
+struct stat status_of(const fs::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) throw_errno("use " + path.string());
+  return status;
+}
+
+// The first folder in `folder` that others may write; empty: none.
+fs::path open_folder_in(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (!entry.is_directory() || entry.is_symlink()) continue;
+    if ((status_of(entry.path()).st_mode & kOthersMayWrite) != 0) {
+      return entry.path();
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Bytes read_file(const fs::path& path, std::uint64_t max_bytes) {
@@ -108,6 +128,28 @@ void make_private_folder(const fs::path& folder) {
   if (!is_there || ::chmod(folder.c_str(), 0700) != 0) {
     throw_errno("make folder " + folder.string());
   }
+}
+
+void expect_own_folder(const fs::path& folder) {
+  const struct stat status = status_of(folder);
+  if (status.st_uid != ::geteuid()) {
+    throw Error(ErrorKind::denied,
+                fmt::format("folder {0} belongs to user {1}, but this program "
+                            "runs as user {2}: run it as user {1}, or give the "
+                            "folder to user {2} with chown -R {2} {0}",
+                            folder.string(), status.st_uid, ::geteuid()));
+  }
+  const bool is_open = (status.st_mode & kOthersMayWrite) != 0;
+  const bool may_enter = (status.st_mode & kOthersMayEnter) != 0;
+  const fs::path found = is_open     ? folder
+                         : may_enter ? open_folder_in(folder)
+                                     : fs::path();
+  if (found.empty()) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("folder {} may be written by others than its owner, "
+                          "who could put their files in the place of yours: "
+                          "run chmod -R go-w {}",
+                          found.string(), folder.string()));
 }
 
 std::uint64_t free_space(const fs::path& path) {

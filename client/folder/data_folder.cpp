@@ -58,6 +58,7 @@ PrivateKey load_or_make_key(const fs::path& file) {
 DataFolder::DataFolder(fs::path root) : root_(std::move(root)) {
   make_private_folder(root_);
   expect_access(root_);
+  expect_own_folder(root_);
 }
 
 DataFolder DataFolder::open(const fs::path& root) {
@@ -144,6 +145,7 @@ fs::path DataFolder::project_folder(const ProjectId& project) const {
 
 void DataFolder::add_project(const Project& project) const {
   fs::path folder = project_folder(project.id);
+  make_private_folder(folder.parent_path());
   make_private_folder(folder);
   save_project(folder / "project.json", project);
 }

@@ -94,6 +94,7 @@ ProjectKeys load_keys(const ProjectFolder& folder) {
                             "`quorate init {}`, or name its folder with -C",
                             folder.root.string(), folder.root.string()));
   }
+  expect_own_folder(folder.root);
   for (const fs::path& key : {folder.project_key(), folder.house_key()}) {
     if (fs::exists(key)) continue;
     throw Error(ErrorKind::io,

@@ -143,4 +143,37 @@ TEST_CASE("free space is known, or an error") {
   CHECK_THROWS_AS(free_space(folder / "none"), Error);
 }
 
+TEST_CASE("a folder must be its owner's to write") {
+  test::TemporaryFolder root;
+  fs::create_directory(root / "inner");
+  auto set = [](const fs::path& path, unsigned mode) {
+    fs::permissions(path, static_cast<fs::perms>(mode));
+  };
+  set(root / "inner", 0777);
+  set(root.path(), 0700);
+  CHECK_NOTHROW(expect_own_folder(root.path()));  // nobody gets there
+  set(root.path(), 0755);
+  CHECK_THROWS_WITH_AS(expect_own_folder(root.path()),
+                       doctest::Contains((root / "inner").c_str()), Error);
+  set(root / "inner", 0755);
+  CHECK_NOTHROW(expect_own_folder(root.path()));
+  for (unsigned mode : {0770U, 0720U, 0702U, 0777U}) {
+    set(root.path(), mode);
+    const std::string mend = "run chmod -R go-w " + root.path().string();
+    CHECK_THROWS_WITH_AS(expect_own_folder(root.path()),
+                         doctest::Contains(mend.c_str()), Error);
+  }
+}
+
+TEST_CASE("a folder of somebody else is refused, even to root") {
+  test::TemporaryFolder root;
+  if (::geteuid() != 0) {
+    MESSAGE("skipped: needs root, to give a folder away");
+    return;
+  }
+  REQUIRE(::chown(root.path().c_str(), 12345, 0) == 0);
+  CHECK_THROWS_WITH_AS(expect_own_folder(root.path()),
+                       doctest::Contains("belongs to user 12345"), Error);
+}
+
 }  // namespace quorate

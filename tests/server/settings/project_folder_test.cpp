@@ -25,4 +25,15 @@ TEST_CASE("other users of the machine stay out of a project") {
         fs::perms::owner_all);
 }
 
+TEST_CASE("a project that others may change is not opened") {
+  test::TemporaryFolder root;
+  ProjectFolder folder{root / "project"};
+  create_project(folder, "Test", "");
+  CHECK_NOTHROW(load_keys(folder));
+  fs::permissions(folder.root, static_cast<fs::perms>(0770));
+  const std::string mend = "run chmod -R go-w " + folder.root.string();
+  CHECK_THROWS_WITH_AS(load_keys(folder), doctest::Contains(mend.c_str()),
+                       Error);
+}
+
 }  // namespace quorate
