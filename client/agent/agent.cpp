@@ -168,6 +168,7 @@ void Agent::on_work(Outcome<protocol::WorkReply> outcome, Instant asked,
   work_failures_ = 0;
   ask_at_ = now + outcome.value->retry_after;
   contact_.was_empty = outcome.value->assignments.empty();
+  contact_.is_finished = outcome.value->is_finished;
   // An answer that ends what we hold did not wait for work.
   const bool has_ended = take_answer(*outcome.value, wish);
   if (contact_.was_empty && !has_ended) {

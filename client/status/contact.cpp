@@ -17,7 +17,10 @@ bool has_no_work(const Contact& contact, Instant now) {
 }
 
 std::string no_work_text(const Contact& contact, Millis next) {
-  return fmt::format("no work at this project now (asked {}; asks again {})",
+  return fmt::format("{} (asked {}; asks again {})",
+                     contact.is_finished
+                         ? "all runs of this project are finished"
+                         : "no work at this project now",
                      clock_text(contact.asked), clock_text(next));
 }
 

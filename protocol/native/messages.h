@@ -102,6 +102,8 @@ struct WorkReply {
   Seconds retry_after{0};        // ask again after this
   // Contacts of the other hosts of its site, if it named one.
   std::vector<std::string> mates = {};
+  // No work will come: every run of the project is over.
+  bool is_finished = false;
 };
 
 // POST /v1/results/ID carries SignedHeader: the header's bytes followed by the

@@ -176,6 +176,7 @@ std::string write(const WorkReply& reply) {
                {"closed", reply.closed},
                {"retry_after", reply.retry_after.count()}};
   if (!reply.mates.empty()) json["mates"] = reply.mates;
+  if (reply.is_finished) json["finished"] = true;
   return json.dump();
 }
 
@@ -192,6 +193,9 @@ WorkReply parse_work_reply(ByteView bytes) {
   reply.closed = read_ids(root, "closed");
   if (auto after = root.find("retry_after")) {
     reply.retry_after = after->seconds(kMaxSeconds);
+  }
+  if (auto finished = root.find("finished")) {
+    reply.is_finished = finished->boolean();
   }
   if (auto mates = root.find("mates")) {
     for (const JsonValue& item : mates->items(kMaxMates)) {

@@ -157,6 +157,14 @@ bool ProjectState::is_active(HostId id) const {
       id, heard_until() - terms(host).lease);
 }
 
+bool ProjectState::is_finished() const {
+  return !runs.empty() &&
+         std::all_of(runs.begin(), runs.end(), [](const auto& entry) {
+           const RunState state = entry.second.run.state;
+           return state == RunState::finished || state == RunState::stopped;
+         });
+}
+
 std::vector<HostId> ProjectState::active_hosts() const {
   std::vector<HostId> active;
   for (const char* door : kVolunteersDoors) {

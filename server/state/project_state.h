@@ -108,6 +108,8 @@ struct ProjectState {
   bool is_banned(HostId host) const {
     return hosts.host(host)->mark == HostMark::banned;
   }
+  // No run will ask for work again, unless its operator makes another one.
+  bool is_finished() const;
   // Whether no host of the same site or block of addresses has, or is kept,
   // another result of the unit.
   bool is_apart(const LiveUnit& live, HostId host) const;

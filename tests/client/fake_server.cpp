@@ -132,6 +132,11 @@ void FakeServer::set_bans(bool bans) {
   bans_ = bans;
 }
 
+void FakeServer::finish() {
+  std::lock_guard lock(mutex_);
+  is_finished_ = true;
+}
+
 std::size_t FakeServer::requests(const std::string& path) const {
   std::lock_guard lock(mutex_);
   return static_cast<std::size_t>(std::count_if(
@@ -235,6 +240,7 @@ HttpReply FakeServer::work(const HttpRequest& request,
   }
   for (const auto& failure : asked.failed) failures_.push_back(failure.why);
   protocol::WorkReply reply;
+  reply.is_finished = is_finished_;
   auto has_news = [&, question = questions_] {
     if (!is_heartbeat && question != questions_) return true;
     for (const auto& [id, step, steps] : asked.holding) {
@@ -252,7 +258,9 @@ HttpReply FakeServer::work(const HttpRequest& request,
   if (is_heartbeat) {
     has_news();
   } else {
-    changed_.wait_for(lock, stop, asked.wait, has_news);
+    // Nobody waits for the end of a test; a real server takes its time.
+    const Seconds wait = is_finished_ ? Seconds(0) : asked.wait;
+    changed_.wait_for(lock, stop, wait, has_news);
   }
   if (stop.stop_requested()) throw Error(ErrorKind::unavailable, "given up");
   return status(200, protocol::write(reply));

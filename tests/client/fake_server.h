@@ -47,6 +47,9 @@ class FakeServer {
   // Work and heartbeats are answered as a banned host's, with an hour to wait.
   void set_bans(bool bans);
 
+  // Every run is over.
+  void finish();
+
   // Requests so far whose path begins so.
   std::size_t requests(const std::string& path) const;
   bool has_report(ResultId result) const;
@@ -81,6 +84,7 @@ class FakeServer {
   bool refuses_reports_ = false;
   bool rejects_ = false;
   bool bans_ = false;
+  bool is_finished_ = false;
   int sessions_ = 0;
   std::map<std::string, Bytes> objects_;  // by hash
   ObjectRef snapshot_;

@@ -91,7 +91,8 @@ protocol::WorkReply reply_of(WorkAnswer answer) {
           std::move(answer.cancel),
           std::move(answer.closed),
           answer.retry_after,
-          {}};
+          {},
+          false};
 }
 
 // Says of which site the host is, and returns the contacts of its mates.
@@ -312,9 +313,11 @@ void NativeDoor::ask_scheduler(const Request& request, Responder responder,
         join_site(state_, session->host, wanted.site);
     (daemons.scheduler.*question)(
         session->host, wish_of(wanted),
-        [shared, mates = std::move(mates)](WorkAnswer answer) mutable {
+        [&state = state_, shared,
+         mates = std::move(mates)](WorkAnswer answer) mutable {
           protocol::WorkReply reply = reply_of(std::move(answer));
           reply.mates = std::move(mates);
+          reply.is_finished = state.is_finished();
           shared->send_made([reply = std::move(reply)] {
             return json_response(200, protocol::write(reply));
           });

@@ -26,6 +26,17 @@ TEST_CASE_FIXTURE(Watched, "an agent without work says that it waits") {
   CHECK(seen.trouble.empty());
 }
 
+TEST_CASE_FIXTURE(Watched, "a project whose runs are over is said to be so") {
+  server.finish();
+  run("cpu", [&] {
+    return shows([](const Activity& now) {
+      return now.no_work.find(
+                 "all runs of this project are finished (asked ") == 0;
+    });
+  });
+  CHECK(seen.trouble.empty());
+}
+
 TEST_CASE_FIXTURE(Watched, "an agent with work does not") {
   server.add_unit(1);
   int looks = 0;

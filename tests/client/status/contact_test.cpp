@@ -43,6 +43,9 @@ TEST_CASE("what is said of it names the times") {
   CHECK(no_work_text(contact, kNoon + 25'000) ==
         "no work at this project now (asked " + clock_text(kNoon) +
             "; asks again " + clock_text(kNoon + 25'000) + ")");
+  contact.is_finished = true;
+  CHECK(no_work_text(contact, kNoon + 25'000)
+            .starts_with("all runs of this project are finished (asked "));
   contact.away_since = kNoon;
   contact.why = "no route";
   std::string begin =
