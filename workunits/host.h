@@ -46,7 +46,8 @@ struct Host {
   HostId id = 0;
   UserId user_id = 0;
   PublicKey key;
-  std::string name;
+  std::string name;  // for everybody only if its owner chose it: public_name
+  bool has_chosen_name = false;
   std::string door;  // by which it comes: see below
   std::string device;
   std::string platform;    // "linux-x86_64, 8 cores, 15 GiB"
@@ -62,6 +63,23 @@ struct Host {
   std::uint64_t false_results = 0;  // since it joined or was pardoned
   RecentCredit recent;
 };
+
+// "host-1a2b3c": tells the hosts of a table apart and says nothing of anybody.
+inline std::string neutral_host_name(const PublicKey& key) {
+  return "host-" + key.hex().substr(0, 6);
+}
+
+// What everybody may read. A machine's own name may be its owner's, or tell
+// where it stands. The server's own workers have nothing to hide.
+inline std::string public_name(const Host& host) {
+  const bool is_open = host.has_chosen_name || host.user_id == kHouseUser;
+  return is_open ? host.name : neutral_host_name(host.key);
+}
+
+// "linux-x86_64": without cores and memory, which tell one machine of many.
+inline std::string public_platform(const Host& host) {
+  return host.platform.substr(0, host.platform.find(','));
+}
 
 inline constexpr const char* kNativeDoor = "native";
 inline constexpr const char* kBoincDoor = "boinc";  // a stock BOINC client

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "client/agent/agent.h"
 #include "client/folder/attach.h"
 #include "client/folder/choose_project.h"
@@ -60,6 +61,19 @@ json project_json(const Project& project) {
   return {{"project", project.statement.name},
           {"url", project.url},
           {"fingerprint", fingerprint(project.id)}};
+}
+
+// What is told to whom, before anything is: said by `attach`.
+std::string privacy_text(const Identity& identity) {
+  return fmt::format(
+      "sent to the project: your public keys and name, this computer's name "
+      "({}), {}, its CPU and GPU models, their speed, and its results\n"
+      "public on its page: names, system, CPU and GPU models, speed, results "
+      "and credit; not the memory{}\n",
+      identity.host_name, identity.platform,
+      identity.is_name_chosen
+          ? ""
+          : ". To give this computer a name, attach again with --host-name");
 }
 
 std::vector<protocol::WorkerOptions> worker_options(const RunSettings& settings,
@@ -115,7 +129,8 @@ void run_here(Agent& agent, const fs::path& folder) {
 }  // namespace
 
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
-  expect_user_name(options.name);
+  expect_name(options.name, "--name");
+  expect_name(options.host_name, "--host-name");
   ProjectAddress address = parse_project_address(options.address);
   DataFolder folder(dir);
   Project project = fetch_project(address, make_curl_transfer);
@@ -123,25 +138,30 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   expect_no_stranger(attached, project, address);
   if (!options.account.empty()) folder.adopt_account(options.account);
   PublicKey account = folder.account_key().public_key();
-  folder.host_key();  // made now, so that `run` can miss it
   auto known = known_project(attached, project.id);
   project.user_name = options.name;
   if (options.name.empty() && known) project.user_name = known->user_name;
+  project.host_name = options.host_name;
+  if (options.host_name.empty() && known) project.host_name = known->host_name;
   folder.add_project(project);
+  // Makes the host's key now, so that `run` can miss it.
+  const Identity identity = identity_of(folder, project);
   bool is_first = address.fingerprint.empty() && !known;
   if (as_json) {
     json row = project_json(project);
     row["account"] = account.hex();
+    row["host_name"] = identity.host_name;
     row["seen_for_the_first_time"] = is_first;
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
     return;
   }
-  fmt::print("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
-             project.statement.name, project.url, fingerprint(project.id),
-             is_first ? " (seen for the first time and pinned: compare it with "
-                        "the one that the project publishes)"
-                      : "",
-             account.hex().substr(0, 16));
+  say("attached to {} at {}\n  fingerprint {}{}\n  account {}\n",
+      project.statement.name, project.url, fingerprint(project.id),
+      is_first ? " (seen for the first time and pinned: compare it with "
+                 "the one that the project publishes)"
+               : "",
+      account.hex().substr(0, 16));
+  say("{}", privacy_text(identity));
 }
 
 void detach(const fs::path& dir, const std::string& url, bool as_json) {
@@ -154,12 +174,12 @@ void detach(const fs::path& dir, const std::string& url, bool as_json) {
   if (as_json) {
     json row = project_json(project);
     row["given_up"] = given_up;
-    fmt::print("{}\n", row.dump());
+    say("{}\n", row.dump());
     return;
   }
-  fmt::print("detached from {} at {}: {} given up; account.key is kept in {}\n",
-             project.statement.name, project.url,
-             count_text(given_up, "unfinished result"), folder.root().string());
+  say("detached from {} at {}: {} given up; account.key is kept in {}\n",
+      project.statement.name, project.url,
+      count_text(given_up, "unfinished result"), folder.root().string());
 }
 
 namespace {
@@ -213,8 +233,7 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                                   "host.key is missing: this computer "
                                   "joins as a new one"}});
   }
-  Identity identity{project.id,        folder.account_key(), folder.host_key(),
-                    project.user_name, host_name(),          platform_text()};
+  const Identity identity = identity_of(folder, project);
   SystemClock clock;
   Network network;
   catch_signals();
@@ -246,13 +265,12 @@ void run_agent(const fs::path& dir, const std::string& project_name,
   std::uint64_t reported = agent.state().counters.reported - before;
   log_info("left", {{"reported", reported}});
   // The terminal may be gone: SIGHUP.
-  std::fputs((farewell_text(reported, agent.state().tasks) + "\n").c_str(),
-             stderr);
+  say(stderr, "{}\n", farewell_text(reported, agent.state().tasks));
 }
 
 void show_status(const fs::path& dir, bool as_json) {
   Status status = read_status(DataFolder::open(dir), SystemClock().unix_ms());
-  fmt::print("{}", as_json ? status_json(status) + "\n" : status_text(status));
+  say("{}", as_json ? status_json(status) + "\n" : status_text(status));
 }
 
 void pause(const fs::path& dir, const std::string& duration, bool as_json) {
@@ -265,32 +283,32 @@ void pause(const fs::path& dir, const std::string& duration, bool as_json) {
   DataFolder::open(dir).set_pause(pause);
   if (as_json) {
     json until = pause.until == 0 ? json(nullptr) : json(pause.until);
-    fmt::print("{}\n", json{{"paused", true}, {"until", until}}.dump());
+    say("{}\n", json{{"paused", true}, {"until", until}}.dump());
     return;
   }
-  fmt::print("paused {}\n", pause_text(pause, now));
+  say("paused {}\n", pause_text(pause, now));
 }
 
 void resume(const fs::path& dir, bool as_json) {
   DataFolder::open(dir).set_pause(std::nullopt);
-  fmt::print("{}\n",
-             as_json ? json{{"paused", false}}.dump() : std::string("resumed"));
+  say("{}\n",
+      as_json ? json{{"paused", false}}.dump() : std::string("resumed"));
 }
 
 void show_log(const fs::path& dir, std::size_t lines, bool follow) {
   fs::path folder = DataFolder::open(dir).root();
   LogReader log(folder);
   if (!log.exists()) {
-    fmt::print(stderr, "no log in {} yet: `quorate-client run` writes one\n",
-               folder.string());
+    say(stderr, "no log in {} yet: `quorate-client run` writes one\n",
+        folder.string());
   }
-  fmt::print("{}", log.last(lines));
+  say("{}", log.last(lines));
   if (!follow) return;
   catch_signals();
   while (!should_leave) {
     std::fflush(stdout);
     std::this_thread::sleep_for(kTick);
-    fmt::print("{}", log.more());
+    say("{}", log.more());
   }
 }
 

@@ -22,6 +22,8 @@ struct AttachOptions {
   std::string address;  // URL[#FINGERPRINT]
   std::string account;  // key file; empty: this folder's own
   std::string name;     // of the volunteer, up to 64 bytes
+  // Of this computer, for everybody; empty: as before, or a neutral one.
+  std::string host_name;
 };
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "client/commands/commands.h"
 #include "client/permission/prefs.h"
 #include "client/stock_boinc/options.h"
@@ -74,6 +75,9 @@ void add_attach(CLI::App& app, Arguments& arguments, Action& action) {
                       "under one user");
   command->add_option("--name", arguments.attach.name,
                       "your name on the project's page");
+  command->add_option("--host-name", arguments.attach.host_name,
+                      "name of this computer on the project's page; without "
+                      "it a neutral one, never the machine's own");
   add_json(command, arguments);
   command->callback([&] {
     action = [&] {
@@ -365,10 +369,10 @@ int act(const char* name, const Action& action) {
     action();
     return 0;
   } catch (const Error& e) {
-    fmt::print(stderr, "{}: {}\n", name, e.what());
+    say(stderr, "{}: {}\n", name, e.what());
     return e.kind() == ErrorKind::usage ? 2 : 1;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "{}: {}\n", name, e.what());
+    say(stderr, "{}: {}\n", name, e.what());
     return 1;
   }
 }

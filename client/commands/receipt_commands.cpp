@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "client/commands/commands.h"
 #include "client/commands/receipt.h"
 #include "client/exchange/project_api.h"
@@ -71,20 +72,17 @@ void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
           ? receipt_file_name(project.id, SystemClock().unix_ms())
           : options.out;
   expect_new_file(out, options.may_replace);
-  const Identity identity{project.id,        folder.account_key(),
-                          folder.host_key(), project.user_name,
-                          host_name(),       platform_text()};
+  const Identity identity = identity_of(folder, project);
   const Bytes sealed = fetch_from(project, identity);
   const std::string what = "receipt from " + project.url;
   const Receipt receipt = open_receipt(sealed, what);
   expect_receipt_of(receipt, project, identity.host.public_key(), what);
   write_file_durably(out, sealed);
   if (as_json) {
-    fmt::print("{}\n", receipt_json(receipt, out.string()));
+    say("{}\n", receipt_json(receipt, out.string()));
     return;
   }
-  fmt::print(
-      "{0}written to {1}\n  anybody can check it: quorate-client "
+  say("{0}written to {1}\n  anybody can check it: quorate-client "
       "receipt --check {1} --key {2}\n",
       receipt_text(receipt), out.string(), fingerprint(project.id));
 }
@@ -98,10 +96,10 @@ void check_receipt(const fs::path& dir, const ReceiptOptions& options,
       options.key.empty() ? attached_projects(dir) : std::vector<Project>{},
       options.check);
   if (as_json) {
-    fmt::print("{}\n", receipt_json(receipt, options.check));
+    say("{}\n", receipt_json(receipt, options.check));
     return;
   }
-  fmt::print("{}: ok\n{}", options.check, receipt_text(receipt));
+  say("{}: ok\n{}", options.check, receipt_text(receipt));
 }
 
 }  // namespace quorate::client

@@ -74,6 +74,7 @@ protocol::SessionReply ProjectApi::enrol() {
   host.host = identity_.host.public_key();
   host.name = identity_.host_name;
   host.platform = identity_.platform;
+  host.is_name_chosen = identity_.is_name_chosen;
   Bytes message = protocol::host_message(identity_.project, host);
   host.account_signature = identity_.account.sign(message);
   host.host_signature = identity_.host.sign(message);

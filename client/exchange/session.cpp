@@ -1,6 +1,19 @@
 #include "client/exchange/session.h"
 
+#include "client/machine/host_info.h"
+#include "workunits/host.h"
+
 namespace quorate::client {
+
+Identity identity_of(const DataFolder& folder, const Project& project) {
+  Identity identity{project.id,        folder.account_key(), folder.host_key(),
+                    project.user_name, project.host_name,    platform_text()};
+  identity.is_name_chosen = !project.host_name.empty();
+  if (!identity.is_name_chosen) {
+    identity.host_name = neutral_host_name(identity.host.public_key());
+  }
+  return identity;
+}
 
 std::string Session::token() const {
   std::lock_guard lock(mutex_);

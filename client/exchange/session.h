@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/crypto.h"
+#include "client/folder/data_folder.h"
 #include "protocol/native/messages.h"
 #include "workunits/sealed.h"
 
@@ -19,7 +20,11 @@ struct Identity {
   std::string user_name;
   std::string host_name;
   std::string platform;
+  bool is_name_chosen = false;  // the host's: it may be public
 };
+// This computer as the project is to know it: by the name that its owner chose,
+// else by a neutral one. Makes the keys if there are none.
+Identity identity_of(const DataFolder& folder, const Project& project);
 
 // The token that all connections of the agent share. Safe to use from several
 // threads: the first that finds it expired renews it, the others wait.

@@ -126,19 +126,20 @@ void expect_no_stranger(const std::vector<Project>& attached,
           fingerprint(found.id)));
 }
 
-void expect_user_name(const std::string& name) {
+void expect_name(const std::string& name, const char* option) {
   constexpr std::size_t kMostBytes = 64;
   if (name.size() > kMostBytes) {
     throw Error(ErrorKind::usage,
-                fmt::format("--name: at most {} bytes, found {}: choose a "
-                            "shorter one",
-                            kMostBytes, name.size()));
+                fmt::format("{}: at most {} bytes, found {}: choose a shorter "
+                            "one",
+                            option, kMostBytes, name.size()));
   }
   for (char c : name) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) {
       throw Error(ErrorKind::usage,
-                  "--name: it contains a control character: choose a name of "
-                  "letters, digits and blanks");
+                  fmt::format("{}: it contains a control character: choose a "
+                              "name of letters, digits and blanks",
+                              option));
     }
   }
 }

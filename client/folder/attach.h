@@ -31,8 +31,9 @@ Project fetch_project(const ProjectAddress& address, const TransferMaker& make);
 void expect_no_stranger(const std::vector<Project>& attached,
                         const Project& found, const ProjectAddress& address);
 
-// A volunteer's name as projects take it: up to 64 bytes, no control
-// characters; may be empty. Throws usage.
-void expect_user_name(const std::string& name);
+// A volunteer's or a computer's name as projects take it: up to 64 bytes, no
+// control characters; may be empty. option: by which it was given, for the
+// error. Throws usage.
+void expect_name(const std::string& name, const char* option);
 
 }  // namespace quorate::client

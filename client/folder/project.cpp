@@ -28,6 +28,7 @@ Project open_statement(Bytes sealed) {
 void save_project(const fs::path& file, const Project& project) {
   nlohmann::ordered_json json{{"url", project.url},
                               {"user_name", project.user_name},
+                              {"host_name", project.host_name},
                               {"statement", to_hex(project.sealed)}};
   write_file_durably(file, as_bytes(json.dump(1)), 0600);
 }
@@ -40,6 +41,7 @@ Project load_project(const fs::path& file) {
         open_statement(bytes_of_hex(json.at("statement").get<std::string>()));
     json.at("url").get_to(project.url);
     json.at("user_name").get_to(project.user_name);
+    project.host_name = json.value("host_name", "");
     return project;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::corrupt,

@@ -14,6 +14,7 @@ namespace quorate::client {
 struct Project {
   std::string url;
   std::string user_name;  // of the volunteer, as shown; may be empty
+  std::string host_name;  // that the volunteer chose; empty: a neutral one
   Bytes sealed;           // the statement as the server gave it
   // Read from it:
   ProjectId id;

@@ -51,13 +51,14 @@ AccountRequest parse_account_request(ByteView bytes) {
 }
 
 std::string write(const HostRequest& request) {
-  return Json{{"account", request.account.hex()},
-              {"host", request.host.hex()},
-              {"name", plain_text(request.name, kMaxName)},
-              {"platform", plain_text(request.platform, kMaxPlatform)},
-              {"account_signature", request.account_signature.hex()},
-              {"host_signature", request.host_signature.hex()}}
-      .dump();
+  Json json = {{"account", request.account.hex()},
+               {"host", request.host.hex()},
+               {"name", plain_text(request.name, kMaxName)},
+               {"platform", plain_text(request.platform, kMaxPlatform)},
+               {"account_signature", request.account_signature.hex()},
+               {"host_signature", request.host_signature.hex()}};
+  if (request.is_name_chosen) json["name_chosen"] = true;
+  return json.dump();
 }
 
 HostRequest parse_host_request(ByteView bytes) {
@@ -68,6 +69,9 @@ HostRequest parse_host_request(ByteView bytes) {
   request.host = root.at("host").hex<PublicKey>();
   request.name = root.at("name").text(kMaxName);
   request.platform = root.at("platform").text(kMaxPlatform);
+  if (auto chosen = root.find("name_chosen")) {
+    request.is_name_chosen = chosen->boolean();
+  }
   request.account_signature = root.at("account_signature").hex<Signature>();
   request.host_signature = root.at("host_signature").hex<Signature>();
   return request;

@@ -44,6 +44,10 @@ struct HostRequest {
   std::string platform;
   Signature account_signature;  // both over host_message()
   Signature host_signature;
+  // Its owner chose the name, which may be shown to everybody. Not signed, for
+  // servers that do not know it: who changes it on the way shows or hides a
+  // name that he sees there anyhow.
+  bool is_name_chosen = false;
 };
 Bytes host_message(const ProjectId& project, const HostRequest& request);
 struct HostReply {

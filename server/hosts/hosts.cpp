@@ -103,7 +103,11 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
                   "register host: this host key belongs to another account: "
                   "remove host.key to make a new one");
     }
-    old.name = host.name;
+    // The operator goes on knowing the host by the name that it had.
+    const bool says_more =
+        host.has_chosen_name || host.name != neutral_host_name(host.key);
+    if (says_more) old.name = host.name;
+    old.has_chosen_name = host.has_chosen_name;
     old.platform = host.platform;
     changed(old.id);
     return old;

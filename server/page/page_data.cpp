@@ -27,7 +27,7 @@ json closed_unit(ProjectState& state, const ClosedUnit& unit) {
     bool is_judged = replica.validate_state != ValidateState::init;
     bool is_over = replica.server_state == ServerState::over;
     const User* user = host ? state.hosts.user(host->user_id) : nullptr;
-    replicas.push_back({{"host", host == nullptr ? "" : host->name},
+    replicas.push_back({{"host", host == nullptr ? "" : public_name(*host)},
                         {"user", user == nullptr ? "" : user->name},
                         {"state", is_judged ? name_of(replica.validate_state)
                                   : is_over ? name_of(replica.outcome)
@@ -77,7 +77,7 @@ json units_of(ProjectState& state, RunKey run) {
 
 json rejected_of(ProjectState& state, const TrainingRun& training) {
   json rows = status::rejected(state, training, {kMostRejected});
-  for (json& row : rows) row.erase("claim");
+  for (json& row : rows) page::make_public(state, row);
   return rows;
 }
 

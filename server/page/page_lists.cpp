@@ -23,7 +23,10 @@ constexpr std::size_t kMostUsers = 20;
 constexpr std::size_t kMostEvents = 20;
 constexpr std::uint64_t kEventsRead = 500;
 
-constexpr Millis kMinute = 60'000;
+constexpr Millis kHour = 3'600'000;
+
+// In the place of a host's own words, which anybody can choose.
+constexpr const char* kHostFailed = "its host could not compute it";
 
 // The first `most` of `items`, in order.
 template <class Item, class Before>
@@ -47,8 +50,29 @@ bool has_more_credit(const Member* a, const Member* b) {
 json public_host(ProjectState& state, const Host& host) {
   json row = status::host(state, host);
   row.erase("in_progress");
-  row["last_seen"] = host.last_seen - host.last_seen % kMinute;
+  row["name"] = public_name(host);
+  row["platform"] = public_platform(host);
+  row["last_seen"] = host.last_seen - host.last_seen % kHour;
   return row;
+}
+
+// Up to the first ": " and then `rest`: what follows is somebody's own words.
+std::string with_rest(const std::string& text, const std::string& rest) {
+  return text.substr(0, text.find(": ")) + ": " + rest;
+}
+
+// Texts about hosts begin with the name that the operator knows ("host_banned"
+// and its like), or say what a host told of itself.
+std::string public_text(const Host* host, const Event& event) {
+  if (event.kind == "result_failed") return with_rest(event.text, kHostFailed);
+  if (host == nullptr || !event.kind.starts_with("host_")) return event.text;
+  if (event.kind == "host_joined") {
+    return with_rest(event.text, public_platform(*host));
+  }
+  const std::string known = host->name + ": ";
+  return public_name(*host) + (event.text.starts_with(known)
+                                   ? ": " + event.text.substr(known.size())
+                                   : "");
 }
 
 }  // namespace
@@ -57,6 +81,15 @@ bool is_shown_before(const TrainingRun* a, const TrainingRun* b) {
   bool a_runs = a->run.state == RunState::running;
   bool b_runs = b->run.state == RunState::running;
   return a_runs != b_runs ? a_runs : a->run.key > b->run.key;
+}
+
+void make_public(ProjectState& state, json& row) {
+  row.erase("claim");
+  const Host* host = state.hosts.host(row["host"].get<HostId>());
+  if (host != nullptr) row["host_name"] = public_name(*host);
+  if (row["outcome"] == name_of(ResultOutcome::client_error)) {
+    row["reason"] = kHostFailed;
+  }
 }
 
 std::string without_folders(const std::string& text, const fs::path& root) {
@@ -139,8 +172,11 @@ json events(ProjectState& state) {
     if (place < rows.size()) {
       rows[place]["count"] = rows[place]["count"].get<std::uint64_t>() + 1;
     } else if (place < kMostEvents) {
+      const Host* host = state.hosts.host(event.host);
       rows.push_back(status::event(state, event));
-      rows.back()["text"] = without_folders(event.text, state.folder.root);
+      if (host != nullptr) rows.back()["host"] = public_name(*host);
+      rows.back()["text"] =
+          without_folders(public_text(host, event), state.folder.root);
       rows.back()["count"] = 1;
     }
   }

@@ -17,6 +17,10 @@ bool is_shown_before(const TrainingRun* a, const TrainingRun* b);
 // A text without the server's folders: of each path only the file's name.
 std::string without_folders(const std::string& text, const fs::path& root);
 
+// A rejected result's row (status::rejected) as everybody may see it: without
+// its claim, under the host's public name, and without the host's own words.
+void make_public(ProjectState& state, nlohmann::json& row);
+
 // A run as `quorate train list --json` has it, without paths.
 nlohmann::json run(ProjectState& state, const TrainingRun& training);
 nlohmann::json runs(ProjectState& state);

@@ -104,6 +104,7 @@ void Machines::register_host(Machine& machine, std::uint32_t number) {
     std::copy(seed.begin(), seed.end(), host.key.bytes.begin());
   }
   host.name = kind.name;
+  host.has_chosen_name = true;
   host.door = kind.is_boinc ? kBoincDoor : kNativeDoor;
   host.platform = "simulated";
   if (accounts_[user].is_zero()) {

@@ -110,6 +110,7 @@ TracePlayer::Known& TracePlayer::host_of(const std::string& name) {
   PrivateKey key = PrivateKey::from_seed(hash_of(seed_, name).view());
   host.key = key.public_key();
   host.name = name;
+  host.has_chosen_name = true;
   host.door = kNativeDoor;
   host.platform = "simulated";
   HostId id = 0;

@@ -219,6 +219,7 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
     Host host;
     host.key = wanted.host;
     host.name = wanted.name;
+    host.has_chosen_name = wanted.is_name_chosen;
     host.platform = wanted.platform;
     host.door = kNativeDoor;
     const Host& known = state_.hosts.register_host(host, wanted.account,

@@ -450,13 +450,18 @@ ALTER TABLE workunits ADD COLUMN is_unverified INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX workunits_unverified ON workunits (run) WHERE is_unverified = 1;
 )sql";
 
+// Names that hosts had before are for their operator alone.
+constexpr const char* kChosenNames = R"sql(
+ALTER TABLE hosts ADD COLUMN has_chosen_name INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
-    kFirstSchema,   kHostShares, kSealedTasks,    kOptimizers, kMicroBatches,
-    kTrust,         kLateUnits,  kRetention,      kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers,          kShares,     kAssimilators,
-    kOrders,        kUnitTimes,  kUnverifiedUnits};
+    kFirstSchema,   kHostShares, kSealedTasks,     kOptimizers, kMicroBatches,
+    kTrust,         kLateUnits,  kRetention,       kBoinc,      kRecentCredit,
+    kShardProgress, kCodecs,     kPeers,           kShares,     kAssimilators,
+    kOrders,        kUnitTimes,  kUnverifiedUnits, kChosenNames};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -102,6 +102,7 @@ struct Table<Host> {
     column("false_results", row.false_results);
     column("recent_credit", row.recent.per_day);
     column("recent_credit_at", row.recent.at);
+    column("has_chosen_name", row.has_chosen_name);
   }
 };
 

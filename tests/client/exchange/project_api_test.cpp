@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tests/support/samples.h"
+#include "tests/support/temporary_folder.h"
 
 namespace quorate::client {
 namespace {
@@ -46,6 +47,7 @@ class SessionServer final : public Transfer {
       Bytes message = host_message(test::sample_project(), asked);
       CHECK(verify(asked.account, message, asked.account_signature));
       CHECK(verify(asked.host, message, asked.host_signature));
+      host = asked;
     } else if (request.bearer != token(sessions)) {
       reply.status = 401;
     } else {
@@ -55,6 +57,7 @@ class SessionServer final : public Transfer {
   }
 
   int sessions = 0;
+  protocol::HostRequest host;  // that was registered last
   HttpReply answer;
   HttpReply refusal;  // to register an account; status 0: none
   std::vector<std::string> paths;
@@ -85,6 +88,30 @@ TEST_CASE_FIXTURE(Fixture, "the first request registers and opens a session") {
   CHECK(session.heartbeat() == Seconds(7));
   api.heartbeat({});
   CHECK(server.paths.size() == 6);
+}
+
+TEST_CASE_FIXTURE(Fixture, "the project learns if the host's name was chosen") {
+  api.ask_for_work({});
+  CHECK_FALSE(server.host.is_name_chosen);
+  identity.is_name_chosen = true;
+  server.sessions = 10;
+  api.ask_for_work({});
+  CHECK(server.host.is_name_chosen);
+  CHECK(server.host.name == "host");
+}
+
+TEST_CASE("a computer goes by the name that was chosen, or by a neutral one") {
+  test::TemporaryFolder root;
+  const DataFolder folder(root.path());
+  Project project;
+  const Identity neutral = identity_of(folder, project);
+  CHECK(neutral.host_name ==
+        "host-" + folder.host_key().public_key().hex().substr(0, 6));
+  CHECK_FALSE(neutral.is_name_chosen);
+  project.host_name = "lab 3";
+  const Identity chosen = identity_of(folder, project);
+  CHECK(chosen.host_name == "lab 3");
+  CHECK(chosen.is_name_chosen);
 }
 
 TEST_CASE_FIXTURE(Fixture, "a server that opens no session may do so later") {

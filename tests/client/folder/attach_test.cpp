@@ -182,13 +182,14 @@ TEST_CASE("another project at a known address is not taken unasked") {
 }
 
 TEST_CASE("a name that no project would take is refused before it is asked") {
-  expect_user_name("");
-  expect_user_name("Zoë " + std::string(58, 'x'));
-  CHECK_THROWS_WITH_AS(expect_user_name(std::string(65, 'x')),
+  expect_name("", "--name");
+  expect_name("Zoë " + std::string(58, 'x'), "--name");
+  CHECK_THROWS_WITH_AS(expect_name(std::string(65, 'x'), "--name"),
                        doctest::Contains("at most 64 bytes, found 65"), Error);
-  CHECK_THROWS_WITH_AS(expect_user_name("a\nb"),
-                       doctest::Contains("control character"), Error);
-  CHECK_THROWS_AS(expect_user_name("\x1b[31m"), Error);
+  CHECK_THROWS_WITH_AS(
+      expect_name("a\nb", "--host-name"),
+      doctest::Contains("--host-name: it contains a control character"), Error);
+  CHECK_THROWS_AS(expect_name("\x1b[31m", "--name"), Error);
 }
 
 TEST_CASE("false statements are refused") {

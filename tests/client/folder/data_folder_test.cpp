@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -68,6 +69,31 @@ TEST_CASE("a folder that was mistyped is not made") {
                        doctest::Contains("does not exist"), Error);
   CHECK_FALSE(fs::exists(typo));
   CHECK(DataFolder::open(root.path()).root() == root.path());
+}
+
+TEST_CASE("a folder that others may write is refused, with what mends it") {
+  test::TemporaryFolder root;
+  for (fs::perms open : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(root.path(), fs::perms::owner_all | open);
+    const std::string mend = "run chmod -R go-w " + root.path().string();
+    CHECK_THROWS_WITH_AS(DataFolder{root.path()},
+                         doctest::Contains(mend.c_str()), Error);
+    CHECK_THROWS_AS(DataFolder::open(root.path()), Error);
+  }
+  const fs::perms readable = fs::perms::owner_all | fs::perms::group_read |
+                             fs::perms::group_exec | fs::perms::others_read |
+                             fs::perms::others_exec;
+  fs::permissions(root.path(), readable);
+  CHECK_NOTHROW(DataFolder{root.path()});
+}
+
+TEST_CASE("what attaching makes is ours alone, whatever the umask") {
+  test::TemporaryFolder root;
+  fs::permissions(root.path(), static_cast<fs::perms>(0755));
+  const mode_t before = ::umask(002);
+  DataFolder(root.path()).add_project(test::FakeServer().project());
+  ::umask(before);
+  CHECK_NOTHROW(DataFolder{root.path()});
 }
 
 TEST_CASE("a folder of another user is refused, naming both") {
@@ -171,6 +197,20 @@ TEST_CASE("a status tells of preferences that cannot be read") {
   CHECK(status.prefs == Prefs{});
   CHECK(status_text(status).find("preference cores") != std::string::npos);
   CHECK(status_json(status).find("preference cores") != std::string::npos);
+}
+
+TEST_CASE("a project keeps the computer's name, which older files lack") {
+  test::TemporaryFolder root;
+  Project project = test::FakeServer().project();
+  project.host_name = "lab 3";
+  save_project(root / "project.json", project);
+  CHECK(load_project(root / "project.json").host_name == "lab 3");
+  std::string text = read_text_file(root / "project.json");
+  const std::size_t at = text.find(" \"host_name\"");
+  REQUIRE(at != std::string::npos);
+  text.erase(at, text.find('\n', at) + 1 - at);
+  write_file_durably(root / "project.json", as_bytes(text));
+  CHECK(load_project(root / "project.json").host_name.empty());
 }
 
 TEST_CASE("a project file that was changed is refused") {

@@ -44,6 +44,34 @@ TEST_CASE("an account is registered once; again, it changes its name") {
   CHECK_FALSE(table.hosts.register_user(table.bob, "", 8).name.empty());
 }
 
+TEST_CASE("only a name that was chosen is everybody's") {
+  Table table;
+  table.hosts.register_user(table.ann, "Ann", 5);
+  Host machine = table.machine(9);  // an older client's: its network's name
+  machine.name = "anns-laptop";
+  machine.platform = "linux-x86_64, 8 cores, 15 GiB";
+  const HostId id = table.hosts.register_host(machine, table.ann, 6).id;
+  const std::string neutral = "host-" + machine.key.hex().substr(0, 6);
+  CHECK(public_name(*table.hosts.host(id)) == neutral);
+  CHECK(public_platform(*table.hosts.host(id)) == "linux-x86_64");
+
+  machine.name = neutral;  // a newer client, without a choice
+  table.hosts.register_host(machine, table.ann, 7);
+  CHECK(table.hosts.host(id)->name == "anns-laptop");  // to the operator
+  CHECK(public_name(*table.hosts.host(id)) == neutral);
+
+  machine.name = "lab 3";
+  machine.has_chosen_name = true;
+  table.hosts.register_host(machine, table.ann, 8);
+  CHECK(public_name(*table.hosts.host(id)) == "lab 3");
+
+  machine.name = neutral;
+  machine.has_chosen_name = false;
+  table.hosts.register_host(machine, table.ann, 9);
+  CHECK(table.hosts.host(id)->name == "lab 3");
+  CHECK(public_name(*table.hosts.host(id)) == neutral);
+}
+
 TEST_CASE("a host belongs to the account that registered it first") {
   Table table;
   table.hosts.register_user(table.ann, "Ann", 5);

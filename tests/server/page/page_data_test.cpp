@@ -8,6 +8,7 @@
 
 #include "server/making/evaluations.h"
 #include "server/page/page_lists.h"
+#include "server/page/status.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -18,6 +19,7 @@ using test::ProjectFixture;
 using test::Volunteer;
 
 constexpr Millis kMinute = 60'000;
+constexpr Millis kHour = 60 * kMinute;
 
 json status_of(ProjectFixture& project) {
   PageData data(project.state());
@@ -126,7 +128,7 @@ TEST_CASE("nobody learns who computes a unit before its verdict") {
   json hosts = status_of(project)["hosts"]["rows"];
   for (const json& host : hosts) {
     CHECK_FALSE(host.contains("in_progress"));
-    CHECK(host["last_seen"].get<Millis>() % kMinute == 0);
+    CHECK(host["last_seen"].get<Millis>() % kHour == 0);
   }
 
   project.report(bob, second);
@@ -136,6 +138,53 @@ TEST_CASE("nobody learns who computes a unit before its verdict") {
   CHECK(units["closed"][0]["state"] == "validated");
   CHECK(units["closed"][0]["replicas"].size() == 2);
   CHECK(units["closed"][0]["replicas"][1]["state"] == "valid");
+}
+
+TEST_CASE("the page tells no machine's own name, memory or words") {
+  ProjectFixture project;
+  Volunteer ann = project.join();
+  project.job([&] {
+    ProjectState& state = project.state();
+    Host& host = *state.hosts.host(ann.host);
+    host.name = "anns-laptop";
+    host.platform = "linux-x86_64, 8 cores, 15 GiB";
+    state.record("host_joined", 0, host.id, "Ann: " + host.platform);
+    state.record("host_banned", 0, host.id, "anns-laptop: it cheats");
+    state.record("host_trusted", 0, host.id, "an-older-name: she is known");
+  });
+  Assignment unit = project.take(ann);
+  project.give_up(ann, unit.result, "call +1 555 for cheap pills");
+
+  const json status = status_of(project);
+  const std::string page = status.dump();
+  for (const char* secret :
+       {"anns-laptop", "an-older-name", "15 GiB", "8 cores", "pills"}) {
+    CAPTURE(secret);
+    CHECK(page.find(secret) == std::string::npos);
+  }
+  const Host& host = *project.state().hosts.host(ann.host);
+  CHECK(page.find(public_name(host) + ": it cheats") != std::string::npos);
+  CHECK(page.find("Ann: linux-x86_64\"") != std::string::npos);
+  CHECK(page.find(": its host could not compute it") != std::string::npos);
+  CHECK(status["run"]["rejected"][0]["reason"] ==
+        "its host could not compute it");
+  // The operator sees it all.
+  const json shown = status::host(project.state(), host);
+  CHECK(shown["name"] == "anns-laptop");
+  CHECK(shown["platform"] == "linux-x86_64, 8 cores, 15 GiB");
+  const std::string events = status::events(project.state(), {100}).dump();
+  CHECK(events.find("pills") != std::string::npos);
+}
+
+TEST_CASE("a project is finished when all its runs are over") {
+  ProjectFixture project;
+  CHECK_FALSE(project.state().is_finished());
+  for (RunState over : {RunState::finished, RunState::stopped}) {
+    project.run().run.state = over;
+    CHECK(project.state().is_finished());
+  }
+  project.run().run.state = RunState::paused;
+  CHECK_FALSE(project.state().is_finished());
 }
 
 TEST_CASE("a project with thousands of hosts fits one page") {
@@ -148,6 +197,7 @@ TEST_CASE("a project with thousands of hosts fits one page") {
       Host host;
       host.key = key.public_key();
       host.name = "host " + std::to_string(i);
+      host.has_chosen_name = true;
       host.door = kNativeDoor;
       Host& added = hosts.register_host(host, key.public_key(), 1);
       hosts.add_credit(added.id, i == 1234 ? 2 : 1, 0, 0);

@@ -55,12 +55,15 @@ constexpr const char* kWithoutRecentCredit =
 constexpr const char* kWithoutUnverifiedUnits =
     "DROP INDEX workunits_unverified; "
     "ALTER TABLE workunits DROP COLUMN is_unverified";
+constexpr const char* kWithoutChosenNames =
+    "ALTER TABLE hosts DROP COLUMN has_chosen_name";
 // The newest first.
-constexpr std::array kUndone = {
-    kWithoutUnverifiedUnits, kWithoutUnitTimes,     kWithoutOrders,
-    kWithoutAssimilators,    kWithoutShares,        kWithoutPeers,
-    kWithoutCodecs,          kWithoutShardProgress, kWithoutRecentCredit};
-constexpr std::size_t kNewest = 18;
+constexpr std::array kUndone = {kWithoutChosenNames,   kWithoutUnverifiedUnits,
+                                kWithoutUnitTimes,     kWithoutOrders,
+                                kWithoutAssimilators,  kWithoutShares,
+                                kWithoutPeers,         kWithoutCodecs,
+                                kWithoutShardProgress, kWithoutRecentCredit};
+constexpr std::size_t kNewest = 19;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {

@@ -49,6 +49,7 @@ Host sample_host(std::uint8_t n, UserId user) {
   return {.user_id = user,
           .key = filled<PublicKey>(n),
           .name = text(n, "host"),
+          .has_chosen_name = n % 2 == 1,
           .door = text(n, "door"),
           .device = text(n, "device"),
           .platform = text(n, "platform"),
