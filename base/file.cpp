@@ -14,6 +14,9 @@
 
 #include "base/error.h"
 
+#include <grp.h>
+#include <pwd.h>
+
 namespace quorate {
 namespace {
 
@@ -28,24 +31,17 @@ fs::path folder_of(const fs::path& path) {
   return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
-constexpr mode_t kOthersMayWrite = S_IWGRP | S_IWOTH;
-constexpr mode_t kOthersMayEnter = S_IXGRP | S_IXOTH;
-
-struct stat status_of(const fs::path& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) throw_errno("use " + path.string());
-  return status;
-}
-
-// The first folder in `folder` that others may write; empty: none.
-fs::path open_folder_in(const fs::path& folder) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (!entry.is_directory() || entry.is_symlink()) continue;
-    if ((status_of(entry.path()).st_mode & kOthersMayWrite) != 0) {
-      return entry.path();
-    }
-  }
-  return {};
+// The owner's private group, in which nobody else is: Debian and others give
+// each user one, and a umask that lets it write. Debian's OpenSSH trusts it,
+// too.
+bool is_group_of_owner(const struct stat& status) {
+  const passwd* owner = ::getpwuid(status.st_uid);
+  const group* entry = ::getgrgid(status.st_gid);
+  if (owner == nullptr || entry == nullptr) return false;
+  const std::string_view name = owner->pw_name;
+  if (owner->pw_gid != status.st_gid || name != entry->gr_name) return false;
+  char** member = entry->gr_mem;
+  return member[0] == nullptr || (name == member[0] && member[1] == nullptr);
 }
 
 }  // namespace
@@ -131,25 +127,32 @@ void make_private_folder(const fs::path& folder) {
 }
 
 void expect_own_folder(const fs::path& folder) {
-  const struct stat status = status_of(folder);
-  if (status.st_uid != ::geteuid()) {
-    throw Error(ErrorKind::denied,
-                fmt::format("folder {0} belongs to user {1}, but this program "
-                            "runs as user {2}: run it as user {1}, or give the "
-                            "folder to user {2} with chown -R {2} {0}",
-                            folder.string(), status.st_uid, ::geteuid()));
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) != 0) {
+    throw_errno("use " + folder.string());
   }
-  const bool is_open = (status.st_mode & kOthersMayWrite) != 0;
-  const bool may_enter = (status.st_mode & kOthersMayEnter) != 0;
-  const fs::path found = is_open     ? folder
-                         : may_enter ? open_folder_in(folder)
-                                     : fs::path();
-  if (found.empty()) return;
-  throw Error(ErrorKind::denied,
-              fmt::format("folder {} may be written by others than its owner, "
-                          "who could put their files in the place of yours: "
-                          "run chmod -R go-w {}",
-                          found.string(), folder.string()));
+  const uid_t self = ::geteuid();
+  if (self != 0 && status.st_uid != self) {
+    throw Error(ErrorKind::denied,
+                fmt::format("folder {} belongs to user {}, but this program "
+                            "runs as user {}: run it as its owner, or use a "
+                            "folder of your own",
+                            folder.string(), status.st_uid, self));
+  }
+  const bool is_open =
+      (status.st_mode & S_IWOTH) != 0 ||
+      ((status.st_mode & S_IWGRP) != 0 && !is_group_of_owner(status));
+  if (!is_open) return;
+  // As /tmp is: others need it so.
+  const bool is_shared = (status.st_mode & S_ISVTX) != 0;
+  throw Error(
+      ErrorKind::denied,
+      fmt::format("other users may write to folder {}, and could put their "
+                  "files in the place of yours: {}use a folder of your own",
+                  folder.string(),
+                  is_shared ? ""
+                            : fmt::format("run chmod -R go-w {}, or ",
+                                          folder.string())));
 }
 
 std::uint64_t free_space(const fs::path& path) {

@@ -34,10 +34,11 @@ void sync_folder(const fs::path& folder);
 // One that exists becomes so. Throws io.
 void make_private_folder(const fs::path& folder);
 
-// Throws denied, with the command that mends it, if `folder` belongs to another
-// user, or if others than its owner may write to it or, where they may enter
-// it, to a folder in it: who can replace files there acts in our name. Reading
-// is not our concern: secret files have a mode of their own.
+// Throws denied, with what to do, if others than its owner may write to
+// `folder`: who can replace files there acts in our name. The owner's private
+// group is no other. Nor may it belong to another user, unless we are root, who
+// may act for anybody: its backups must go on. Reading is not our concern:
+// secret files have a mode of their own.
 void expect_own_folder(const fs::path& folder);
 
 // Bytes that an ordinary user may still write on the file system of `path`.

@@ -1,7 +1,5 @@
 #include "base/text.h"
 
-#include <cstdint>
-
 namespace quorate {
 
 std::size_t utf8_length(std::string_view text) {
@@ -24,9 +22,6 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-namespace {
-
-// The character that the first `length` bytes of `text` are.
 std::uint32_t code_at_start(std::string_view text, std::size_t length) {
   auto at = [&](std::size_t i) {
     return std::uint32_t{static_cast<unsigned char>(text[i])};
@@ -36,29 +31,32 @@ std::uint32_t code_at_start(std::string_view text, std::size_t length) {
   return code;
 }
 
+namespace {
+
+// DEL, C1, line and paragraph separators, embeddings, overrides, isolates.
 bool drives_a_terminal(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code <= 0x9f) ||
-         (code >= 0x2028 && code <= 0x202e) ||
+  return (code >= 0x7f && code <= 0x9f) || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069);
 }
 
-std::string shown(std::string_view text, bool has_lines) {
+// kept: control characters that stay.
+std::string shown(std::string_view text, std::string_view kept) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t length = utf8_length(text);
-    const std::size_t taken = length == 0 ? 1 : length;
-    const std::uint32_t code = length == 0 ? static_cast<unsigned char>(text[0])
-                                           : code_at_start(text, length);
-    const bool is_kept = has_lines && (code == '\n' || code == '\t');
-    if (length == 0 || (code < 0x20 && !is_kept)) {
-      out += fmt::format("\\x{:02x}", code);
-    } else if (drives_a_terminal(code) && !is_kept) {
+    const bool is_control =
+        first < ' ' && kept.find(text[0]) == std::string_view::npos;
+    if (length == 0 || is_control) {
+      out += fmt::format("\\x{:02x}", first);
+    } else if (const std::uint32_t code = code_at_start(text, length);
+               drives_a_terminal(code)) {
       out += fmt::format("\\u{:04x}", code);
     } else {
       out += text.substr(0, length);
     }
-    text.remove_prefix(taken);
+    text.remove_prefix(length == 0 ? 1 : length);
   }
   return out;
 }
@@ -66,11 +64,11 @@ std::string shown(std::string_view text, bool has_lines) {
 }  // namespace
 
 std::string shown_text(std::string_view text) {
-  return shown(text, false);
+  return shown(text, "");
 }
 
 std::string shown_lines(std::string_view text) {
-  return shown(text, true);
+  return shown(text, "\n\t");
 }
 
 }  // namespace quorate

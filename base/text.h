@@ -1,10 +1,11 @@
-// Where the characters of a text end, and what a terminal or a log may be given
-// of texts that others wrote: servers, volunteers, model files. protocol/text
-// refuses such texts at the border; this is for all that is printed, wherever
-// it came from.
+// The characters of a text, and what a terminal or a log may be given of texts
+// that others wrote: servers, volunteers, model files. protocol/text refuses
+// such texts at the border; this is for all that is printed, wherever it came
+// from.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -18,6 +19,10 @@ namespace quorate {
 // 0 if it begins with none: overlong forms, surrogates and code points over
 // 10ffff are none (RFC 3629, section 4).
 std::size_t utf8_length(std::string_view text);
+
+// The code point that the first `length` bytes of `text` are, as utf8_length
+// gave it (not 0).
+std::uint32_t code_at_start(std::string_view text, std::size_t length);
 
 // `text` with everything that could drive a terminal or turn a line round made
 // visible: control characters (C0, DEL, C1), bidirectional overrides and

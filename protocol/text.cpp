@@ -9,10 +9,6 @@
 namespace quorate::protocol {
 namespace {
 
-std::uint32_t byte_at(std::string_view text, std::size_t i) {
-  return static_cast<unsigned char>(text[i]);
-}
-
 struct CodeRange {
   std::uint32_t first, last;
 };
@@ -41,16 +37,6 @@ bool is_invisible(std::uint32_t code) {
   return std::any_of(
       std::begin(kInvisible), std::end(kInvisible),
       [code](CodeRange r) { return code >= r.first && code <= r.last; });
-}
-
-// The character that the first `length` bytes of `text` are.
-std::uint32_t code_at_start(std::string_view text, std::size_t length) {
-  std::uint32_t lead = byte_at(text, 0);
-  std::uint32_t code = length == 1 ? lead : lead & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    code = code << 6 | (byte_at(text, i) & 0x3fU);
-  }
-  return code;
 }
 
 // Bytes of the plain character at the start of `text`; 0 if there is none.

@@ -159,7 +159,7 @@ THIRD_PARTY = {
 # Headers of the operating system that end in .h.
 SYSTEM = re.compile(
     r"^(sys|net|netinet|arpa|linux)/|^(unistd|fcntl|poll|signal|sched|netdb|errno|"
-    r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|syslog|ifaddrs|elf)\.h$")
+    r"stdlib|malloc|spawn|immintrin|cpuid|dlfcn|pthread|termios|pwd|grp|syslog|ifaddrs|elf)\.h$")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 NAMESPACE = re.compile(r"namespace ([\w:]*) ?\{$")

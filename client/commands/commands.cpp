@@ -63,13 +63,14 @@ json project_json(const Project& project) {
           {"fingerprint", fingerprint(project.id)}};
 }
 
-// What is told to whom, before anything is: said by `attach`.
+// Said by `attach`, before anything of it is sent.
 std::string privacy_text(const Identity& identity) {
   return fmt::format(
       "sent to the project: your public keys and name, this computer's name "
-      "({}), {}, its CPU and GPU models, their speed, and its results\n"
-      "public on its page: names, system, CPU and GPU models, speed, results "
-      "and credit; not the memory{}\n",
+      "({}), {}, its devices (such as cpu:avx2 or cuda:0), their speed, and "
+      "its results\n"
+      "public on its page: names, system, devices, speed, results and credit; "
+      "neither cores nor memory{}\n",
       identity.host_name, identity.platform,
       identity.is_name_chosen
           ? ""

@@ -59,7 +59,7 @@ class WaitingLine {
 
  private:
   static void print(const std::string& text) {
-    say(stderr, "{}", text);
+    std::fputs(text.c_str(), stderr);
     std::fflush(stderr);
   }
   bool is_terminal_ = ::isatty(STDERR_FILENO) != 0;
@@ -148,7 +148,7 @@ void expect_agreement(const StockProject& project) {
 
 void attach_stock(const StockOptions& where, const StockAttachOptions& options,
                   bool as_json) {
-  expect_user_name(options.name);
+  expect_name(options.name, "--name");
   if (!options.key.empty()) expect_account_key(options.key);
   const ProjectAddress address = parse_boinc_address(options.address);
   const std::string url = boinc_master_url(address);

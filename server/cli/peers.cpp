@@ -16,24 +16,24 @@ using nlohmann::json;
 using Arguments = std::shared_ptr<json>;
 
 // What is said for people; else the answer itself.
-using Say = void (*)(const json& answer);
+using Print = void (*)(const json& answer);
 
 CLI::App* add_order(CLI::App& peers, GlobalOptions& global,
                     const std::string& order, const std::string& help,
                     const std::string& example, const Arguments& arguments,
-                    Say say) {
+                    Print print) {
   CLI::App* command = peers.add_subcommand(order, help);
   command->add_flag("--json", global.json, "Machine-readable output");
   command->footer(
       fmt::format("Example:\n  quorate -C my-project peers {}{}{}\n", order,
                   example.empty() ? "" : " ", example));
-  command->callback([order, arguments, say, &global] {
+  command->callback([order, arguments, print, &global] {
     const json answer =
         AdminClient(global.folder).call("peers-" + order, *arguments);
     if (global.json) {
       say("{}\n", answer.dump());
     } else {
-      say(answer);
+      print(answer);
     }
   });
   return command;

@@ -88,7 +88,8 @@ def test_two_projects(stage):
     server = Server(Project(stage)).start()
     first = server.address().split("#")[1]
     ada = Volunteer(stage, "ada")
-    expect_words(ada.order("attach", server.url), "seen for the first time")
+    expect_words(ada.order("attach", server.url), "seen for the first time",
+                 "this computer's name (host-", "public on its page: names")
     expect("for the first time" not in ada.order("attach", server.url),
            "a known project is no new one")
     server.stop()

@@ -108,23 +108,24 @@ TEST_CASE("an assignment with an unknown kind of object is refused") {
         R"(object, for example "snapshot", found "spaceship")");
 }
 
-TEST_CASE("what older programs do not say is false, and is not sent as such") {
+TEST_CASE("only a project whose runs are over says that it is finished") {
   WorkReply work = sample_work_reply();
   CHECK(write(work).find("finished") == std::string::npos);
   CHECK_FALSE(parse_work_reply(as_bytes(write(work))).is_finished);
   work.is_finished = true;
   CHECK(parse_work_reply(as_bytes(write(work))).is_finished);
+}
 
+TEST_CASE("a host says if its name was chosen, as older ones never do") {
   HostRequest host;
   host.name = "lab";
   CHECK(write(host).find("name_chosen") == std::string::npos);
   CHECK_FALSE(parse_host_request(as_bytes(write(host))).is_name_chosen);
-  host.is_name_chosen = true;
-  CHECK(parse_host_request(as_bytes(write(host))).is_name_chosen);
+  HostRequest chosen = host;
+  chosen.is_name_chosen = true;
+  CHECK(parse_host_request(as_bytes(write(chosen))).is_name_chosen);
   // An older server checks the same bytes.
-  HostRequest unchosen = host;
-  unchosen.is_name_chosen = false;
-  CHECK(host_message({}, host) == host_message({}, unchosen));
+  CHECK(host_message({}, host) == host_message({}, chosen));
 }
 
 TEST_CASE("lists are bounded") {

@@ -19,7 +19,6 @@ using test::ProjectFixture;
 using test::Volunteer;
 
 constexpr Millis kMinute = 60'000;
-constexpr Millis kHour = 60 * kMinute;
 
 json status_of(ProjectFixture& project) {
   PageData data(project.state());
@@ -128,7 +127,7 @@ TEST_CASE("nobody learns who computes a unit before its verdict") {
   json hosts = status_of(project)["hosts"]["rows"];
   for (const json& host : hosts) {
     CHECK_FALSE(host.contains("in_progress"));
-    CHECK(host["last_seen"].get<Millis>() % kHour == 0);
+    CHECK(host["last_seen"].get<Millis>() % (60 * kMinute) == 0);
   }
 
   project.report(bob, second);

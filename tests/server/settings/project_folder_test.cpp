@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "tests/support/temporary_folder.h"
 
 namespace quorate {
@@ -30,7 +31,7 @@ TEST_CASE("a project that others may change is not opened") {
   ProjectFolder folder{root / "project"};
   create_project(folder, "Test", "");
   CHECK_NOTHROW(load_keys(folder));
-  fs::permissions(folder.root, static_cast<fs::perms>(0770));
+  fs::permissions(folder.root, static_cast<fs::perms>(0702));
   const std::string mend = "run chmod -R go-w " + folder.root.string();
   CHECK_THROWS_WITH_AS(load_keys(folder), doctest::Contains(mend.c_str()),
                        Error);

@@ -185,12 +185,12 @@ bool same(const User& a, const User& b) {
 
 bool same(const Host& a, const Host& b) {
   auto fields = [](const Host& row) {
-    const auto& [id, user, key, name, door, device, platform, speed, valid,
-                 invalid, errors, credit, created, seen, mark, why, falses,
-                 recent] = row;
-    return std::tie(id, user, key, name, door, device, platform, speed, valid,
-                    invalid, errors, credit, created, seen, mark, why, falses,
-                    recent);
+    const auto& [id, user, key, name, has_chosen_name, door, device, platform,
+                 speed, valid, invalid, errors, credit, created, seen, mark,
+                 why, falses, recent] = row;
+    return std::tie(id, user, key, name, has_chosen_name, door, device,
+                    platform, speed, valid, invalid, errors, credit, created,
+                    seen, mark, why, falses, recent);
   };
   return fields(a) == fields(b);
 }
