@@ -154,8 +154,7 @@ TEST_CASE("the page tells no machine's own name, memory or words") {
   Assignment unit = project.take(ann);
   project.give_up(ann, unit.result, "call +1 555 for cheap pills");
 
-  const json status = status_of(project);
-  const std::string page = status.dump();
+  const std::string page = status_of(project).dump();
   for (const char* secret :
        {"anns-laptop", "an-older-name", "15 GiB", "8 cores", "pills"}) {
     CAPTURE(secret);
@@ -165,8 +164,6 @@ TEST_CASE("the page tells no machine's own name, memory or words") {
   CHECK(page.find(public_name(host) + ": it cheats") != std::string::npos);
   CHECK(page.find("Ann: linux-x86_64\"") != std::string::npos);
   CHECK(page.find(": its host could not compute it") != std::string::npos);
-  CHECK(status["run"]["rejected"][0]["reason"] ==
-        "its host could not compute it");
   // The operator sees it all.
   const json shown = status::host(project.state(), host);
   CHECK(shown["name"] == "anns-laptop");
