@@ -153,10 +153,9 @@ void make_key(const GlobalOptions& global, const std::string& path) {
   publisher.make_first_key(key_path(folder, path));
   print_key(global, folder, publisher.manifest());
   if (global.json) return;
-  fmt::print("Start the server, or start it again: BOINC clients can come.\n");
+  say("Start the server, or start it again: BOINC clients can come.\n");
   if (fs::exists(folder.boinc_key())) {
-    fmt::print(
-        "Whoever breaks into the server has this key, and can send "
+    say("Whoever breaks into the server has this key, and can send "
         "programs to every\nvolunteer's machine. Take it away: `quorate "
         "boinc key rotate --new-key FILE`.\n");
   }

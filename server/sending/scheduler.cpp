@@ -34,15 +34,6 @@ bool was_sent(const LiveUnit& live) {
                      [](const Result& r) { return r.host != 0; });
 }
 
-// What a host holds may wait until its deadline, and what it uploads fills disk
-// until then: one that has shown nothing yet gets little.
-constexpr std::size_t kMostOfNewHost = 2;
-
-std::size_t most_results(const Host& host, std::size_t most) {
-  const bool is_new = host.credit <= 0 && host.mark != HostMark::trusted;
-  return is_new ? std::min(kMostOfNewHost, most) : most;
-}
-
 // When to ask again a server that is leaving.
 constexpr Seconds kClosedRetry{1};
 
@@ -161,9 +152,8 @@ void Scheduler::pick(Host& host, const WorkWish& wish,
                      std::vector<Assignment>& out) {
   if (state_.rests.is_resting(host.id, state_.clock.now())) return;
   if (state_.is_banned(host.id)) return;
-  while (out.size() < wish.want &&
-         state_.feeder.in_progress(host.id).size() <
-             most_results(host, state_.settings.max_results_per_host)) {
+  while (out.size() < wish.want && state_.feeder.in_progress(host.id).size() <
+                                       state_.settings.max_results_per_host) {
     std::optional<Assignment> sent = send_next(host, wish);
     if (!sent) return;
     out.push_back(std::move(*sent));

@@ -90,6 +90,7 @@ def test_json(stage):
                 "--test-samples", 64)
     project.ask("train", "create", RUN, "--dataset", "glyphs", "--model",
                 "mlp:8", "--epochs", 100000)
+    project.ask("boinc", "key", "new")  # so that its worker is published
     server = Server(project, "--json").start()
     # Its log, on standard error, is in the same file.
     said = [line for line in server.text().splitlines() if line[0] == "{"]

@@ -281,12 +281,6 @@ WorkAnswer ProjectFixture::heartbeat(const Volunteer& who,
   return answer.value();
 }
 
-void ProjectFixture::give_credit(const Volunteer& who) {
-  job([&] {
-    state().hosts.add_credit(who.host, 1, clock.unix_ms(), clock.unix_ms());
-  });
-}
-
 void ProjectFixture::give_up(const Volunteer& who, ResultId result,
                              const std::string& why) {
   job([&] { daemons().transitioner.on_failed(who.host, result, why); });

@@ -103,8 +103,6 @@ class ProjectFixture {
   bool has_house_work();  // takes it, if there is any
   WorkAnswer heartbeat(const Volunteer& who,
                        const std::vector<ResultId>& holding);
-  // It is no new host any more.
-  void give_credit(const Volunteer& who);
   void give_up(const Volunteer& who, ResultId result, const std::string& why);
 
   // Computes a unit as every honest host does.

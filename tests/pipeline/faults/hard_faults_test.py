@@ -155,7 +155,7 @@ def test_damaged_client_cache(stage):
 
 
 def test_house_worker_dies(stage):
-    project = make_project(stage, 2)
+    project = make_project(stage, 12)
     server = Server(project, "--house-workers", 1).start()
     for _ in range(2):
         before = project.show()["version"]
@@ -164,7 +164,7 @@ def test_house_worker_dies(stage):
         wait_for("new versions", lambda: project.show()["version"] > before,
                  30)
     expect_words(server.text(), "house worker failed", "has ended")
-    finish(stage, project, server, [], 2)
+    finish(stage, project, server, [], 12)
     return "a house worker killed twice: the run finished"
 
 
@@ -251,7 +251,8 @@ class SmallDisk:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.filler = folder / "filler"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size_mb}m",
+        subprocess.run(["mount", "-t", "tmpfs", "-o",
+                        f"size={size_mb}m,mode=0755",
                         "tmpfs", str(folder)], check=True)
 
     def fill(self, leave_mb=0):

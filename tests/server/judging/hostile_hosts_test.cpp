@@ -41,7 +41,6 @@ TEST_CASE("taking units does not hand out the run") {
   ProjectFixture project(options);
   project.settings.max_results_per_host = 100;
   Volunteer greedy = project.join();
-  project.give_credit(greedy);
   CHECK(project.ask(greedy, 100).assignments.size() == most_open_units(1));
 }
 
@@ -110,7 +109,6 @@ TEST_CASE("a host that keeps results beyond their time rests") {
   Assignment shows_how_long = project.take(honest);
   project.pass(Seconds(1));
   project.report(honest, shows_how_long);
-  project.give_credit(hoarder);
   std::vector<ResultId> kept;
   for (const Assignment& one : project.ask(hoarder, 3).assignments) {
     kept.push_back(one.result);

@@ -87,7 +87,6 @@ TEST_CASE("a host stays with its shard, though nobody is at another one") {
 TEST_CASE("shards that nobody knows, or that are done, change nothing") {
   ProjectFixture project(several_shards());
   Volunteer ann = project.join(), bob = project.join();
-  project.give_credit(ann);
   const Hash first = shard_of(project, project.ask_with(ann, {}));
   for (int i = 1; i < 5; ++i) project.ask_with(ann, {});
   const std::vector<Hash> claims = {sha256(as_bytes("made up")), first};
@@ -99,7 +98,6 @@ TEST_CASE("whom a replica goes to, no claim decides") {
   Volunteer ann = project.join(), bob = project.join();
   const Hash a = project.run().shards[0].hash;
   const Hash b = project.run().shards[1].hash;
-  project.give_credit(ann);
   Assignment oldest = project.ask_with(ann, {a});
   for (int i = 1; i < 5; ++i) project.ask_with(ann, {});
   Assignment newest = project.ask_with(ann, {b});

@@ -75,9 +75,7 @@ TEST_CASE("of many hosts that wait none is kept two replicas") {
   const WaitingHosts waiting = who_wait(hosts);
   Reservations& reservations = project.state().reservations;
   std::vector<const LiveUnit*> units;
-  const Volunteer maker = project.join();
-  project.give_credit(maker);
-  for (const Assignment& made : project.ask(maker, 60).assignments) {
+  for (const Assignment& made : project.ask(project.join(), 60).assignments) {
     units.push_back(
         project.state().feeder.find(project.unit_of(made.result).id));
     reservations.release(units.back()->results.at(1).id);

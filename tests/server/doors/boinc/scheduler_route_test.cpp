@@ -107,10 +107,6 @@ TEST_CASE("results that a client lost are sent again") {
 TEST_CASE("asking for a second device keeps nothing that the client lost") {
   Scene scene;
   Client client(scene, scene.account("Ann"));
-  client.ask(false);
-  scene.job([&](ProjectState& state) {  // it is no new host any more
-    state.hosts.add_credit(client.request.hostid, 1, 1, 1);
-  });
   Coproc gpu;
   gpu.type = "intel_gpu";
   gpu.count = 1;
