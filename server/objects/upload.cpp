@@ -192,19 +192,18 @@ MappedFile Uploads::map(const IncomingPayload& payload) const {
   return MappedFile(payload.path_);
 }
 
-bool Uploads::take_whole(const IncomingPayload& payload, const Hash& hash,
+void Uploads::take_whole(const IncomingPayload& payload, const Hash& hash,
                          const std::function<void()>& before_it_counts) {
   std::lock_guard lock(mutex_);
   map(payload);  // it may have been closed while it was hashed
   std::optional<OpenResult> open = open_results_.find(payload.result_);
   if (!open || !open->uploaded.is_zero()) {
     fs::remove(payload.path_);
-    return false;
+    return;
   }
   fs::rename(payload.path_, file_of(payload.result_, kWhole));
   before_it_counts();
   open_results_.set_uploaded(payload.result_, hash, payload.total_);
-  return true;
 }
 
 Hash Uploads::keep(IncomingPayload payload) {

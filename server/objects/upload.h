@@ -120,8 +120,8 @@ class Uploads {
  private:
   fs::path file_of(ResultId result, const char* what) const;
   MappedFile map(const IncomingPayload& payload) const;
-  // False if the result has a payload or is over: then this one is gone.
-  bool take_whole(const IncomingPayload& payload, const Hash& hash,
+  // Unless the result has a payload or is over: then this one is gone.
+  void take_whole(const IncomingPayload& payload, const Hash& hash,
                   const std::function<void()>& before_it_counts);
   // Removes what results left that are closed, and what nobody knows.
   void drop_closed();
