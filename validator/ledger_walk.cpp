@@ -4,8 +4,6 @@
 
 #include "base/error.h"
 #include "validator/update_rules/update_rule.h"
-#include "workunits/ledger/ledger_verifier.h"
-#include "workunits/ledger/overwrites.h"
 #include "workunits/model_offer.h"
 #include "workunits/objects/safetensors.h"
 #include "workunits/sealed.h"
@@ -98,39 +96,45 @@ ParameterValues open_peer_model(const LedgerSources& sources,
       model, read_checked(sources.objects, entry.parameters, what), what);
 }
 
-LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
-                  const std::function<void(const LedgerEntry&)>& visit) {
-  LedgerVerifier verifier(sources.project, sources.key);
-  LedgerReport report;
-  Overwrites overwrites;
-  std::uint64_t version = 0;  // that the last result made
-  bool verified = false;
-  try {
-    while (report.entries < limit) {
-      verified = false;
-      const auto record = sources.records(report.entries);
+const LedgerReport& LedgerWalk::go_on(std::uint64_t limit,
+                                      const VisitEntry& visit) {
+  while (report_.ok() && report_.entries < limit) {
+    try {
+      const auto record = sources_.records(report_.entries);
       if (!record) break;
-      const LedgerEntry entry = verifier.next(*record);
-      verified = true;
-      visit(entry);
-      ++report.entries;
-      if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
-        ++report.results;
-        overwrites.take_in(*result);
-        version = result->version_after;
-      }
-      if (sources.progress) sources.progress(report.entries);
+      take(*record, visit);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::corrupt) throw;
+      report_.first_difference = error.what();
     }
-    if (report.entries == 0) refuse("the ledger has no entries");
+  }
+  if (report_.ok() && report_.entries == 0) {
+    report_.first_difference = "the ledger has no entries";
+  }
+  report_.overwritten = overwrites_.count(version_);
+  return report_;
+}
+
+void LedgerWalk::take(const LedgerRecord& record, const VisitEntry& visit) {
+  const LedgerEntry entry = verifier_.next(record);  // names it in its errors
+  try {
+    visit(entry);
+    ++report_.entries;
+    if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
+      ++report_.results;
+      overwrites_.take_in(*result);
+      version_ = result->version_after;
+    }
+    if (sources_.progress) sources_.progress(report_.entries);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::corrupt) throw;
-    report.first_difference =
-        verified
-            ? fmt::format("ledger entry {}: {}", report.entries, error.what())
-            : error.what();
+    refuse(fmt::format("ledger entry {}: {}", entry.seq, error.what()));
   }
-  report.overwritten = overwrites.count(version);
-  return report;
+}
+
+LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
+                  const VisitEntry& visit) {
+  return LedgerWalk(sources).go_on(limit, visit);
 }
 
 }  // namespace quorate

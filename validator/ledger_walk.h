@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "base/crypto.h"
 #include "workunits/ledger/ledger.h"
+#include "workunits/ledger/ledger_verifier.h"
+#include "workunits/ledger/overwrites.h"
 #include "workunits/objects/parameter_values.h"
 #include "workunits/task.h"
 
@@ -49,11 +51,34 @@ struct LedgerReport {
   bool ok() const { return first_difference.empty(); }
 };
 
-// Verifies records one by one, at most `limit`, and shows each entry to
-// `visit`, which throws corrupt for what does not fit. An Error of another kind
-// passes.
+using VisitEntry = std::function<void(const LedgerEntry&)>;
+
+// A walk through a ledger that may go on later, when there are more records.
+class LedgerWalk {
+ public:
+  // sources: must outlive this.
+  explicit LedgerWalk(const LedgerSources& sources)
+      : sources_(sources), verifier_(sources.project, sources.key) {}
+
+  // Verifies records one by one, until `limit` of them are done or the ledger
+  // ends, and shows each entry to `visit`, which throws corrupt for what does
+  // not fit. An Error of another kind passes. The report is of all that was
+  // done so far; after a difference this goes no further.
+  const LedgerReport& go_on(std::uint64_t limit, const VisitEntry& visit);
+
+ private:
+  void take(const LedgerRecord& record, const VisitEntry& visit);
+
+  const LedgerSources& sources_;
+  LedgerVerifier verifier_;
+  Overwrites overwrites_;
+  std::uint64_t version_ = 0;  // that the last result made
+  LedgerReport report_;
+};
+
+// A whole one, of at most `limit` records.
 LedgerReport walk(const LedgerSources& sources, std::uint64_t limit,
-                  const std::function<void(const LedgerEntry&)>& visit);
+                  const VisitEntry& visit);
 
 // What `read` has for the hash. Throws corrupt, naming `what` and the hash, if
 // it is missing or its bytes have another hash.

@@ -67,16 +67,11 @@ struct Survey {
   std::set<ResultId> revoked;
 };
 
-Survey survey_of(const LedgerSources& sources, std::uint64_t entries) {
+Survey survey_of(const LedgerSources& sources) {
   Survey survey;
-  survey.report = walk(sources, entries, [&](const LedgerEntry& entry) {
-    if (const auto* result = std::get_if<ResultAssimilated>(&entry.body)) {
-      survey.last_uses[base_key(*result)] = {entry.seq, result->rule};
-      if (result->read_version) {
-        survey.last_uses[{*result->read_version, {}}] = {entry.seq,
-                                                         result->rule};
-      }
-    } else if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
+  survey.report = walk(sources, kAll, [&](const LedgerEntry& entry) {
+    note_uses(survey.last_uses, entry);
+    if (const auto* revoked = std::get_if<Revoked>(&entry.body)) {
       survey.revocations.push_back({entry.seq, revoked->results});
       survey.revoked.insert(revoked->results.begin(), revoked->results.end());
     }
@@ -172,43 +167,12 @@ LedgerReport verify_ledger(const LedgerSources& sources) {
 
 ReplayReport replay(const LedgerSources& sources,
                     const ReplayOptions& options) {
-  const Survey survey = survey_of(sources, kAll);
+  const Survey survey = survey_of(sources);
   if (!survey.report.ok()) return {survey.report, 0, {}, {}, {}};
   // A run that goes on has more records by now: their bases are not known.
   return options.without_hosts.empty() && options.without_results.empty()
              ? replay_as_lived(sources, options, survey)
              : replay_without_some(sources, options, survey);
-}
-
-ModelState rebuild_without(const LedgerSources& sources,
-                           const std::set<ResultId>& revoked,
-                           std::uint64_t entries,
-                           const ReplayOptions& options) {
-  const Survey survey = survey_of(sources, entries);
-  std::set<ResultId> missing = revoked;  // of those met so far
-  auto expect_ok = [](const LedgerReport& report) {
-    if (report.ok()) return;
-    throw Error(ErrorKind::corrupt, report.first_difference);
-  };
-  expect_ok(survey.report);
-  TimelineOptions what;
-  what.is_left_out = [&](const ResultAssimilated& entry) {
-    const bool was_revoked = survey.revoked.count(entry.result) != 0;
-    if (!was_revoked) missing.erase(entry.result);
-    return was_revoked || revoked.count(entry.result) != 0;
-  };
-  what.compare_from = kAll;
-  what.max_memory_bytes = options.max_memory_bytes;
-  what.past_folder = options.past_folder;
-  Timeline timeline(sources, what, survey.last_uses);
-  expect_ok(show(sources, timeline, survey.report.entries));
-  if (!missing.empty()) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("rebuild: result {} is not in the model after {} "
-                            "entries of the ledger: it cannot be revoked",
-                            *missing.begin(), survey.report.entries));
-  }
-  return *timeline.take_model();
 }
 
 }  // namespace quorate

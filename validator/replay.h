@@ -67,17 +67,4 @@ struct ReplayReport {
 ReplayReport replay(const LedgerSources& sources,
                     const ReplayOptions& options = {});
 
-// The model at the version of entry `entries` - 1, made of the initial
-// parameters and of all results before that are neither in `revoked` nor
-// revoked by these entries: what a revocation that comes next makes of the run.
-// Units count as based on the rebuilt versions by number. A revocation on the
-// way repeats the version before it. Throws corrupt for what does not fit,
-// naming the entry, and for a result of `revoked` that is not in the model, so
-// that no such entry is written; also what sources.progress throws, which may
-// so end it.
-ModelState rebuild_without(const LedgerSources& sources,
-                           const std::set<ResultId>& revoked,
-                           std::uint64_t entries,
-                           const ReplayOptions& options = {});
-
 }  // namespace quorate

@@ -31,6 +31,24 @@ BaseKey base_key(const ResultAssimilated& entry) {
   return {entry.base_version, replica_of(entry.coefficients)};
 }
 
+void note_uses(LastUses& uses, const LedgerEntry& entry) {
+  const auto* result = std::get_if<ResultAssimilated>(&entry.body);
+  if (result == nullptr) return;
+  uses[base_key(*result)] = {entry.seq, result->rule};
+  if (result->read_version) {
+    uses[{*result->read_version, {}}] = {entry.seq, result->rule};
+  }
+}
+
+void Timeline::expect_uses(LastUses last_uses) {
+  last_uses_ = std::move(last_uses);
+  for (auto* versions : {&past_, &lived_}) {
+    std::erase_if(*versions, [&](const auto& past) {
+      return last_uses_.count(past.first) == 0;
+    });
+  }
+}
+
 void Timeline::show(const LedgerEntry& entry) {
   entry_ = &entry;
   seq_ = entry.seq;

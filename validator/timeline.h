@@ -34,6 +34,8 @@ struct LastUse {
   std::string rule;
 };
 using LastUses = std::map<BaseKey, LastUse>;
+// Adds what the entry uses.
+void note_uses(LastUses& uses, const LedgerEntry& entry);
 
 // A result as the run met it, before its update becomes part of the model.
 struct ResultAtHand {
@@ -69,6 +71,10 @@ class Timeline {
       : sources_(sources),
         options_(std::move(options)),
         last_uses_(std::move(last_uses)) {}
+
+  // Of the entries that are shown from here on: past versions that none of them
+  // uses are forgotten.
+  void expect_uses(LastUses last_uses);
 
   // Throws corrupt for what does not fit, denied if it needs more memory than
   // it may have, unsupported for an update that was removed on purpose.

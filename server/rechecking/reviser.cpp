@@ -1,6 +1,7 @@
 #include "server/rechecking/reviser.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -8,7 +9,7 @@
 #include "base/error.h"
 #include "server/house/house_workers.h"
 #include "server/rechecking/ledger_reader.h"
-#include "validator/replay.h"
+#include "validator/rebuild.h"
 #include "workunits/claim_difference.h"
 #include "workunits/objects/safetensors.h"
 
@@ -33,7 +34,37 @@ std::string reason_of_revoking(const Result& merged) {
              : "its results were false";
 }
 
+// What units that are not in the ledger yet began from. A unit that an operator
+// takes in by hand may be missing: then the rebuilding fails, and the next one
+// knows it from the ledger.
+LastUses uses_to_come(const ProjectState& state, const TrainingRun& training) {
+  LastUses uses;
+  for (const auto& [id, live] : state.feeder.units()) {
+    if (live.unit.run != training.run.key) continue;
+    uses[{live.unit.base_version, live.task->replica}] = {
+        std::numeric_limits<std::uint64_t>::max(),
+        std::string(training.rule->name())};
+  }
+  return uses;
+}
+
 }  // namespace
+
+struct Reviser::Revision {
+  Revision(ProjectState& state, Writer& writer, RunKey key)
+      : run(key), ledger(state, writer, key), sources(ledger.sources()) {}
+
+  RunKey run;
+  PublicKey host;
+  std::set<ResultId> results;
+  std::set<WorkunitId> units;
+  std::string reason;  // of all of them
+  LedgerReader ledger;
+  LedgerSources sources;
+  Stretches stretches;
+  std::optional<Rebuild> rebuild;
+  std::optional<ModelState> rebuilt;  // when the last stretch is done
+};
 
 Reviser::Reviser(ProjectState& state, Writer& writer, Assimilator& assimilator,
                  std::function<void(Job)> post)
@@ -77,23 +108,28 @@ void Reviser::begin(const RevisionStep& step) {
   is_busy_ = true;
   TrainingRun& training = state_.run(step.run);
   if (step.kind == RevisionKind::recheck) {
-    work(step.run, [this, order = recheck_of(training)] { recheck(order); });
+    work(
+        step.run, [this, order = recheck_of(training)] { recheck(order); },
+        [this, run = step.run] { end(run, ""); });
   } else {
-    training.is_revising = true;
-    work(step.run, [this, order = revision_of(training)] { revise(order); });
+    rebuild(revision_of(training));
   }
 }
 
-void Reviser::work(RunKey run, std::function<void()> what) {
-  aside_([this, run, what = std::move(what)] {
-    std::string failure;
+void Reviser::work(RunKey run, std::function<void()> what,
+                   std::function<void()> next) {
+  aside_([this, run, what = std::move(what), next = std::move(next)] {
+    std::function<void()> then = next;
     try {
       what();
     } catch (const Enough&) {
+      then = [this, run] { end(run, ""); };
     } catch (const std::exception& error) {
-      failure = error.what();
+      then = [this, run, failure = std::string(error.what())] {
+        end(run, failure);
+      };
     }
-    post_([this, run, failure] { end(run, failure); });
+    post_(std::move(then));
   });
 }
 
@@ -177,10 +213,9 @@ void Reviser::store_verdict(WorkunitId id,
                             "rechecked: it is wrong " + text_of(*stretch));
 }
 
-Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
-  Revision order;
-  order.run = training.run.key;
-  order.entries = training.next_seq;
+std::shared_ptr<Reviser::Revision> Reviser::revision_of(
+    const TrainingRun& training) {
+  auto order = std::make_shared<Revision>(state_, writer_, training.run.key);
   std::vector<Doomed> waiting;
   for (WorkunitId id : training.to_revoke) {
     Workunit unit = state_.store.workunit(id).value();
@@ -188,33 +223,52 @@ Reviser::Revision Reviser::revision_of(const TrainingRun& training) {
     waiting.push_back({id, merged.id, merged.host, reason_of_revoking(merged)});
   }
   for (const Doomed& one : revoked_together(waiting, kMaxRevoked)) {
-    order.results.insert(one.result);
-    order.units.insert(one.unit);
+    order->results.insert(one.result);
+    order->units.insert(one.unit);
   }
-  order.reason = waiting.front().reason;
-  order.host = state_.hosts.host(waiting.front().host)->key;
+  order->reason = waiting.front().reason;
+  order->host = state_.hosts.host(waiting.front().host)->key;
+  order->sources.progress = [this](std::uint64_t) { expect_going_on(); };
+  order->rebuild.emplace(order->sources, order->results, replay_options());
   return order;
 }
 
-void Reviser::revise(const Revision& order) {
-  LedgerReader ledger(state_, writer_, order.run);
-  LedgerSources sources = ledger.sources();
-  sources.progress = [this](std::uint64_t) { expect_going_on(); };
-  auto rebuilt = std::make_shared<ModelState>(
-      rebuild_without(sources, order.results, order.entries, replay_options()));
-  post_([this, order, rebuilt] { store_revision(order, std::move(*rebuilt)); });
+void Reviser::rebuild(const std::shared_ptr<Revision>& order) {
+  TrainingRun& training = state_.run(order->run);
+  if (!training.is_active()) return end(order->run, "");
+  Stretches& stretches = order->stretches;
+  // Assimilators side by side hold versions that no unit names.
+  const bool is_last = training.run.assimilators > 1 ||
+                       is_last_stretch(stretches, training.next_seq);
+  training.is_revising = is_last;
+  stretches.done = training.next_seq;
+  ++stretches.made;
+  work(
+      order->run,
+      [order, is_last, entries = stretches.done,
+       to_come = uses_to_come(state_, training)] {
+        order->rebuild->go_on(entries, to_come);
+        if (is_last) order->rebuilt = order->rebuild->take_model();
+      },
+      [this, order, is_last] {
+        if (!is_last) return rebuild(order);
+        store_revision(*order);
+        end(order->run, "");
+      });
 }
 
-void Reviser::store_revision(const Revision& order, ModelState rebuilt) {
+void Reviser::store_revision(Revision& order) {
   TrainingRun& training = state_.run(order.run);
   training.is_revising = false;
   // Stopped meanwhile: its ledger has ended.
-  if (!training.is_active() || training.next_seq != order.entries) return;
+  if (!training.is_active() || training.next_seq != order.stretches.done) {
+    return;
+  }
   Revoked entry;
   entry.results.assign(order.results.begin(), order.results.end());
   entry.host = order.host;
   entry.reason = order.reason;
-  assimilator_.revoke(training, std::move(entry), std::move(rebuilt));
+  assimilator_.revoke(training, std::move(entry), std::move(*order.rebuilt));
   for (WorkunitId id : order.units) {
     consequences_.revoked(state_.store.workunit(id).value());
   }

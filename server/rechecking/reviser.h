@@ -3,8 +3,9 @@
 // one step at a time:
 //   recheck  units that were taken in on the word of a host that has proved
 //            false are recomputed; what each is found to be is stored at once
-//   revise   the model is rebuilt without what is to be revoked; then one
-//            transaction has it all: ledger entry, published version, units
+//   revise   the model is rebuilt without what is to be revoked, while the run
+//            goes on, but for the last stretch; then one transaction has it
+//            all: ledger entry, published version, units
 // A process that dies in between goes on where the store says that it was.
 #pragma once
 
@@ -52,29 +53,22 @@ class Reviser {
     };
     std::map<ResultId, Unit> units;
   };
-  struct Revision {
-    RunKey run = 0;
-    PublicKey host;
-    std::set<ResultId> results;
-    std::set<WorkunitId> units;
-    std::string reason;         // of all of them
-    std::uint64_t entries = 0;  // of the ledger when it began
-  };
+  struct Revision;
 
   bool has_recheck(const TrainingRun& training) const;
   // These two are made on the writer's thread and are all that the other gets.
   Recheck recheck_of(const TrainingRun& training);
-  Revision revision_of(const TrainingRun& training);
+  std::shared_ptr<Revision> revision_of(const TrainingRun& training);
   ReplayOptions replay_options() const;
   void recheck(const Recheck& order);
-  void revise(const Revision& order);
   // The writer's thread again.
   void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
-  void store_revision(const Revision& order, ModelState rebuilt);
+  void rebuild(const std::shared_ptr<Revision>& order);  // its next stretch
+  void store_revision(Revision& order);
   void begin(const RevisionStep& step);
-  // Runs `what` aside and posts its end, with what went wrong, if anything:
-  // then the same is tried again half a minute later.
-  void work(RunKey run, std::function<void()> what);
+  // Runs `what` aside, then `next` on the writer's thread, if all went well.
+  // Else the same is tried again half a minute later.
+  void work(RunKey run, std::function<void()> what, std::function<void()> next);
   void end(RunKey run, const std::string& failure);
   void expect_going_on() const;
 

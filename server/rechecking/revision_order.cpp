@@ -28,4 +28,10 @@ std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
   return together;
 }
 
+bool is_last_stretch(const Stretches& stretches, std::uint64_t ledger_entries) {
+  constexpr std::uint64_t kFew = 100;
+  constexpr unsigned kMost = 10;
+  return ledger_entries - stretches.done <= kFew || stretches.made + 1 >= kMost;
+}
+
 }  // namespace quorate

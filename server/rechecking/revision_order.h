@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,5 +39,16 @@ struct Doomed {
 // reason, in the same order, `most` at the most.
 std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
                                      std::size_t most);
+
+// A model is rebuilt in stretches: each takes in what the ledger got while the
+// one before was made, and the run goes on meanwhile, but for the last.
+struct Stretches {
+  std::uint64_t done = 0;  // entries of the ledger
+  unsigned made = 0;
+};
+
+// Whether the next stretch is the last, so that the run waits for it: little is
+// left to take in, or the run goes on as fast as it is followed.
+bool is_last_stretch(const Stretches& stretches, std::uint64_t ledger_entries);
 
 }  // namespace quorate

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/validator/forged.h"
+#include "validator/rebuild.h"
 
 namespace quorate {
 namespace {
@@ -18,10 +19,11 @@ TEST_CASE("a run that takes models of a peer replays and verifies") {
   CHECK(verify_ledger(run.sources(records)).first_difference == "");
   // What a revocation rebuilds has the peer's models in it, too.
   const auto& revoked = body<Revoked>(run, 9);
-  const ModelState rebuilt =
-      rebuild_without(run.sources(records),
-                      {revoked.results.begin(), revoked.results.end()}, 9);
-  CHECK(run.hash_of(rebuilt.parameters()) == revoked.parameters);
+  const LedgerSources sources = run.sources(records);
+  Rebuild rebuild(sources, {revoked.results.begin(), revoked.results.end()},
+                  ReplayOptions{});
+  rebuild.go_on(9);
+  CHECK(run.hash_of(rebuild.take_model().parameters()) == revoked.parameters);
 }
 
 TEST_CASE("a forged entry about a peer is found") {

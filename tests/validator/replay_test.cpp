@@ -320,38 +320,6 @@ TEST_CASE("a run with revocations replays as it went, and as rebuilt") {
   CHECK(verify_ledger(run.sources(records)).first_difference == "");
 }
 
-TEST_CASE("what a server rebuilds for a revocation is what a replay expects") {
-  const SyntheticRun run = run_with_revocations();
-  const auto records = run.records();
-  const auto& second = std::get<Revoked>(run.entries.at(14).body);
-  ModelState state = rebuild_without(
-      run.sources(records), {second.results.begin(), second.results.end()}, 14);
-  CHECK(state.version() == 9);
-  CHECK(run.hash_of(state.parameters()) == second.parameters);
-  state.revoke(second);
-  CHECK(state.version() == 10);
-  CHECK_THROWS_AS(state.revoke(second), Error);
-  SUBCASE("only of what is in the model, once") {
-    // 1009 comes after these entries, 1001 is revoked by one of them.
-    for (const ResultId wrong : {ResultId{1009}, ResultId{1001}, ResultId{7}}) {
-      try {
-        rebuild_without(run.sources(records), {wrong}, 13);
-        FAIL_CHECK("not refused");
-      } catch (const Error& error) {
-        CHECK(error.kind() == ErrorKind::corrupt);
-        check_finding(error.what(), "it cannot be revoked");
-      }
-    }
-  }
-  SUBCASE("and can be given up") {
-    LedgerSources sources = run.sources(records);
-    sources.progress = [](std::uint64_t entries) {
-      if (entries == 5) throw Error(ErrorKind::unavailable, "stopped");
-    };
-    CHECK_THROWS_WITH_AS(rebuild_without(sources, {}, 14), "stopped", Error);
-  }
-}
-
 TEST_CASE("a forged revocation is found by the replay") {
   SyntheticRun run = run_with_revocations();
   const char* expected = nullptr;

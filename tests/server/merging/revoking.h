@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "tests/server/project_fixture.h"
-#include "validator/replay.h"
+#include "validator/rebuild.h"
 
 namespace quorate::test {
 
 inline void revoke(ProjectFixture& project, ResultId result) {
-  const std::vector<LedgerEntry> ledger = project.ledger();
-  ModelState rebuilt =
-      rebuild_without(project.ledger_sources(), {result}, ledger.size());
+  const LedgerSources sources = project.ledger_sources();
+  Rebuild rebuild(sources, {result}, ReplayOptions{});
+  rebuild.go_on(project.ledger().size());
   Revoked entry;
   entry.results = {result};
   entry.host = project.host({.host = project.result(result).host}).key;
   entry.reason = "for this test";
   project.job([&] {
     project.daemons().assimilator.revoke(project.run(), entry,
-                                         std::move(rebuilt));
+                                         rebuild.take_model());
   });
 }
 

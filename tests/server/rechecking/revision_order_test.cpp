@@ -43,5 +43,22 @@ TEST_CASE("an entry revokes results of one host and for one reason") {
   CHECK(revoked_together({}, 100).empty());
 }
 
+TEST_CASE("a run waits only for the last stretch of its rebuilding") {
+  CHECK(is_last_stretch({}, 100));
+  CHECK_FALSE(is_last_stretch({}, 101));
+  CHECK_FALSE(is_last_stretch({.done = 1000, .made = 1}, 1101));
+  CHECK(is_last_stretch({.done = 1000, .made = 1}, 1100));
+}
+
+TEST_CASE("a run that is as fast as its rebuilding waits in the end") {
+  Stretches stretches;
+  while (!is_last_stretch(stretches, stretches.done + 1000)) {
+    stretches.done += 1000;
+    ++stretches.made;
+    REQUIRE(stretches.made < 100);
+  }
+  CHECK(stretches.made == 9);
+}
+
 }  // namespace
 }  // namespace quorate
