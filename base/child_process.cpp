@@ -1,8 +1,10 @@
 #include "base/child_process.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <thread>
 
 #include <fcntl.h>
@@ -18,6 +20,8 @@
 namespace quorate {
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::size_t kMaxLine = 1 << 20;
 constexpr std::size_t kMaxWords = 1 << 10;
 
@@ -32,9 +36,35 @@ Pipe make_pipe() {
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
+// "NAME=VALUE" of our environment.
+bool is_for_children(std::string_view setting) {
+  const std::string_view name = setting.substr(0, setting.find('='));
+  constexpr std::array kNames = {"HOME"sv,   "LANG"sv, "PATH"sv,
+                                 "TMPDIR"sv, "TZ"sv,   "USER"sv};
+  constexpr std::array kFamilies = {
+      "AMD_"sv,   "ASAN_"sv,   "CL_"sv,   "CUDA_"sv, "GPU_"sv,     "HIP_"sv,
+      "HSA_"sv,   "LC_"sv,     "LD_"sv,   "LSAN_"sv, "MESA_"sv,    "NVIDIA_"sv,
+      "OCL_"sv,   "OPENCL_"sv, "POCL_"sv, "ROCR_"sv, "RUSTICL_"sv, "TSAN_"sv,
+      "UBSAN_"sv, "XDG_"sv,    "ZE_"sv};
+  const auto begins = [&](std::string_view family) {
+    return name.starts_with(family);
+  };
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         std::any_of(kFamilies.begin(), kFamilies.end(), begins);
+}
+
+std::vector<char*> environment_of_children() {
+  std::vector<char*> settings;
+  for (char** setting = environ; *setting != nullptr; ++setting) {
+    if (is_for_children(*setting)) settings.push_back(*setting);
+  }
+  settings.push_back(nullptr);
+  return settings;
+}
+
 // Runs in the child between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(char* const* argv, int input, int output, int errors,
-                         int niceness, pid_t parent) {
+[[noreturn]] void become(char* const* argv, char* const* environment, int input,
+                         int output, int errors, int niceness, pid_t parent) {
   ::dup2(input, STDIN_FILENO);
   ::dup2(output, STDOUT_FILENO);
   ::dup2(errors, STDERR_FILENO);
@@ -46,7 +76,10 @@ Pipe make_pipe() {
   if (niceness != 0) {
     ::setpriority(PRIO_PROCESS, 0, niceness);
   }
-  ::execv(argv[0], argv);
+  // Ours close by themselves; libraries' do not always. Kernels before 5.11
+  // cannot.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  ::execve(argv[0], argv, environment);
   ::_exit(127);
 }
 
@@ -83,6 +116,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, int niceness) {
     raw.push_back(const_cast<char*>(arg.c_str()));
   }
   raw.push_back(nullptr);
+  std::vector<char*> environment = environment_of_children();
   to_child_ = std::move(to.write);
   from_child_ = std::move(from.read);
   errors_ = std::move(errors.read);
@@ -95,8 +129,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& argv, int niceness) {
   pid_ = ::fork();
   if (pid_ < 0) throw_errno("fork for " + argv[0]);
   if (pid_ == 0) {
-    become(raw.data(), to.read.get(), from.write.get(), errors.write.get(),
-           niceness, parent);
+    become(raw.data(), environment.data(), to.read.get(), from.write.get(),
+           errors.write.get(), niceness, parent);
   }
 }
 

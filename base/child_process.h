@@ -1,5 +1,7 @@
 // A program started as a child, spoken to line by line over its standard input
-// and output. It dies with its parent.
+// and output. It dies with its parent. Of what the parent has, it gets no open
+// file and only those settings of the environment that libraries of devices and
+// the loader need: no token or address that is meant for the parent.
 #pragma once
 
 #include <chrono>

@@ -3,10 +3,14 @@
 #include <thread>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
+
+#include <stdlib.h>
 
 namespace quorate {
 namespace {
@@ -31,6 +35,31 @@ TEST_CASE("lines go to the child and come back") {
   REQUIRE(cat.read_line(line, kPatience) == Read::line);
   CHECK(line == "two");
   CHECK(cat.is_running());
+}
+
+TEST_CASE("a child gets no secret of the environment, and what devices need") {
+  ::setenv("QUORATE_TEST_TOKEN", "secret", 1);
+  ::setenv("POCL_TEST_SETTING", "4", 1);
+  ChildProcess env(shell(
+      "echo \"$QUORATE_TEST_TOKEN:$POCL_TEST_SETTING:${PATH:+has a path}\""));
+  ::unsetenv("QUORATE_TEST_TOKEN");
+  ::unsetenv("POCL_TEST_SETTING");
+  std::string line;
+  REQUIRE(env.read_line(line, kPatience) == Read::line);
+  CHECK(line == ":4:has a path");
+}
+
+TEST_CASE("a child gets no file that is open") {
+  const int open = ::open("/dev/null", O_RDONLY);
+  const int high = ::fcntl(open, F_DUPFD, 300);  // not closed by an exec
+  REQUIRE(high >= 300);
+  ChildProcess child(shell("ls /proc/self/fd | tr '\\n' ' '; echo"));
+  ::close(open);
+  ::close(high);
+  std::string line;
+  REQUIRE(child.read_line(line, kPatience) == Read::line);
+  CHECK(line.starts_with("0 1 2 "));
+  CHECK(line.find(std::to_string(high)) == std::string::npos);
 }
 
 TEST_CASE("a child that says nothing is a timeout, not an end") {
