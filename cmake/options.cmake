@@ -24,6 +24,18 @@ if(QUORATE_SANITIZE)
                       -fno-sanitize-recover=all -g1)
   add_link_options(-fsanitize=${QUORATE_SANITIZE})
 endif()
+# What hostile bytes meet if a check of ours is wrong.
+# Sanitizers have stricter checks of their own.
+option(QUORATE_HARDEN "Stack protector, checked libc calls, read-only tables" ON)
+if(QUORATE_HARDEN AND NOT QUORATE_SANITIZE)
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64")
+    add_compile_options(-fcf-protection)
+  endif()
+  # It needs an optimising build.
+  add_compile_definitions($<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=2>)
+  add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack)
+endif()
 option(QUORATE_FUZZ "Build the fuzzer (clang only; use QUORATE_SANITIZE too)" OFF)
 if(QUORATE_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
