@@ -1,5 +1,5 @@
 # cmake --install build/release [--prefix FOLDER]: the three programs, their
-# manual pages and completion, and what a volunteer's desktop and an operator's
+# manual pages and completion, licences, and what a volunteer's desktop and an operator's
 # systemd start them with.
 include(GNUInstallDirs)
 
@@ -24,3 +24,4 @@ install(FILES ${PROJECT_BINARY_DIR}/quorate@.service
 install(DIRECTORY ${PROJECT_BINARY_DIR}/share/man
                   ${PROJECT_BINARY_DIR}/share/bash-completion
         DESTINATION ${CMAKE_INSTALL_DATADIR})
+include(cmake/bill_of_materials.cmake)
