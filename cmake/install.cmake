@@ -1,6 +1,6 @@
 # cmake --install build/release [--prefix FOLDER]: the three programs, their
-# manual pages and completion, licences, and what a volunteer's desktop and an operator's
-# systemd start them with.
+# manual pages and completion, licences, and what a volunteer's desktop and an
+# operator's systemd start them with.
 include(GNUInstallDirs)
 
 install(TARGETS quorate quorate-client RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
