@@ -28,6 +28,7 @@ struct Download {
   ObjectCache& cache;
   bool is_doubtful = false;  // hash what is there already
   Mates* mates = nullptr;
+  std::uint64_t memory = 0;  // bytes to make a snapshot in; 0: any
 };
 
 void fetch_object(const Download& how, const ObjectRef& object) {
@@ -54,7 +55,7 @@ void fetch_objects(const Download& how, const Assignment& assignment,
       if (how.mates != nullptr) {
         make_replica(*how.mates, how.cache, assignment, work, {how.api.stop()});
       }
-      make_snapshot(how.api, how.cache, assignment, work.model);
+      make_snapshot(how.api, how.cache, assignment, work.model, how.memory);
     }
     fetch_object(how, object);
   }
@@ -170,9 +171,10 @@ void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
       [&cache = cache_, &project = parts_.project, assignment = task.assignment,
-       is_doubtful = task.was_doubted,
-       mates = mates_of(parts_)](ProjectApi& api) {
-        fetch_objects({api, cache, is_doubtful, mates}, assignment, project);
+       is_doubtful = task.was_doubted, mates = mates_of(parts_),
+       memory = std::uint64_t{orders_.memory_mb} << 20](ProjectApi& api) {
+        fetch_objects({api, cache, is_doubtful, mates, memory}, assignment,
+                      project);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });

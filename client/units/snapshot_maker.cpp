@@ -51,9 +51,17 @@ void make(const ObjectCache& cache, std::span<const SnapshotStep> way,
 }  // namespace
 
 void make_snapshot(ProjectApi& api, const ObjectCache& cache,
-                   const Assignment& assignment, const ModelSpec& model) {
+                   const Assignment& assignment, const ModelSpec& model,
+                   std::uint64_t most_memory) {
   const ObjectRef& wanted = object_of(assignment, ObjectKind::snapshot);
   if (cache.contains(wanted)) return;
+  // Before anything is fetched or allocated. Files are mapped; the values are
+  // what costs memory.
+  if (most_memory != 0 &&
+      parameter_count(model) > most_memory / sizeof(float)) {
+    log_info("snapshot_not_made", {{"why", "memory_mb"}});
+    return;
+  }
   const auto way = shortest_way(assignment, [&](const Hash& hash) {
     return cache.contains(snapshot_named(hash, wanted.size));
   });

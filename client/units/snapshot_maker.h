@@ -12,8 +12,11 @@ namespace quorate::client {
 // Puts the assignment's snapshot into the cache, if a way that the project
 // names leads there from one that is in it. Does nothing if there is none, or
 // if that fails in any way but one: then the snapshot is to be downloaded.
-// Throws unavailable; what has come of the deltas stays.
+// most_memory: bytes that the model's values may take here; a larger model is
+// not made, because the agent, unlike a worker, has no limit of its own. 0:
+// any. Throws unavailable; what has come of the deltas stays.
 void make_snapshot(ProjectApi& api, const ObjectCache& cache,
-                   const Assignment& assignment, const ModelSpec& model);
+                   const Assignment& assignment, const ModelSpec& model,
+                   std::uint64_t most_memory = 0);
 
 }  // namespace quorate::client

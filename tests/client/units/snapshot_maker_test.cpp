@@ -81,6 +81,17 @@ TEST_CASE_FIXTURE(Fixture, "a host that is two versions behind adds two") {
   CHECK_FALSE(fs::exists(cache.part(assignment.deltas[1].delta)));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a model over the memory's limit is not made") {
+  have(2);
+  answer(deltas[2]);
+  const std::uint64_t values = sizeof(float) * parameter_count(model);
+  make_snapshot(api, cache, assignment, model, values - 1);
+  CHECK(asked.empty());
+  CHECK_FALSE(cache.contains(refs[3]));
+  make_snapshot(api, cache, assignment, model, values);
+  CHECK(cache.contains(refs[3]));
+}
+
 TEST_CASE_FIXTURE(Fixture, "who has no earlier snapshot asks for no delta") {
   make();
   CHECK(asked.empty());
