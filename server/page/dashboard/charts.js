@@ -1,7 +1,7 @@
 // The charts, and each one's figures as a table for those who do not see it.
 // Chart is Chart.js, a script of its own.
 import {
-  atVersion, bytes, count, counted, dateTime, fixed, percent,
+  atVersion, bytes, count, counted, dateTime, decimals, fixed, percent,
 } from './format.js';
 import {byId, fillTable, setText} from './tables.js';
 
@@ -107,6 +107,23 @@ const kPointFormats = {
   loss: (point) => fixed(point.loss, 4),
 };
 
+// How far the labels of an axis are apart; 0 if there is one alone.
+function stepOf(ticks) {
+  return ticks.length > 1 ? Math.abs(ticks[1].value - ticks[0].value) : 0;
+}
+
+// Labels of an axis with as many decimals as tell them apart: a curve that has
+// become flat would repeat them. A label that stands alone has two.
+function accuracyTick(y, index, ticks) {
+  const step = stepOf(ticks);
+  return percent(y, step > 0 ? decimals(step * 100) : 2);
+}
+
+function lossTick(y, index, ticks) {
+  const step = stepOf(ticks);
+  return fixed(y, step > 0 ? decimals(step) : 2);
+}
+
 // The course of one field of the evaluations, on the canvas of that name: a
 // function that shows a run's.
 function makeCurve(field, formatTick, format) {
@@ -139,8 +156,8 @@ function makeCurve(field, formatTick, format) {
 // A function that shows the curves of a run: (run, points, 'version'|'time').
 export function makeCurves() {
   const curves = [
-    makeCurve('accuracy', (y) => percent(y, 0), (y) => percent(y, 2)),
-    makeCurve('loss', (y) => Number(y.toPrecision(3)), (y) => fixed(y, 4)),
+    makeCurve('accuracy', accuracyTick, (y) => percent(y, 2)),
+    makeCurve('loss', lossTick, (y) => fixed(y, 4)),
   ];
   return (run, points, axis) => {
     curves.forEach((show) => show(run, points, axis));

@@ -26,6 +26,13 @@ export function percent(share, digits) {
   return Number.isFinite(share) ? `${fixed(share * 100, digits)} %` : kNothing;
 }
 
+// The decimals that tell labels apart which are `step` from one another.
+export function decimals(step) {
+  if (!(step > 0)) return 0;
+  // A little more than the logarithm: 0.98 - 0.97 is not quite 0.01.
+  return Math.max(0, -Math.floor(Math.log10(step) + 1e-6));
+}
+
 export function credit(value) {
   return fixed(value, value < 100 ? 3 : 2);
 }

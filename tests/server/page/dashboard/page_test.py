@@ -181,6 +181,26 @@ class PageTest(unittest.TestCase):
                 : [])""")
         self.assertFalse([tick for tick in ticks if "." in tick], ticks)
 
+    def test_given_a_flat_curve_then_no_two_labels_of_an_axis_are_alike(self):
+        page = self.load(self.given(fake_server.sample_status()),
+                         until=HAS_CURVE)
+        # Before it is laid out a chart has room for one label.
+        page.wait_for("""['accuracy', 'loss'].every(
+            (id) => Chart.getChart(id).chartArea?.height > 80)""")
+        for lowest, span in [(0.965, 0.02), (0.9712, 0.0008), (0.1, 0.8),
+                             (2.3, 0.004)]:
+            labels = page.ask(f"""['accuracy', 'loss'].map((id) => {{
+                const chart = Chart.getChart(id);
+                chart.data.datasets[0].data = [
+                    {{x: 0, y: {lowest}}}, {{x: 1, y: {lowest} + {span}}}];
+                chart.update();
+                return chart.scales.y.ticks.map((tick) => String(tick.label));
+            }})""")
+            for shown in labels:
+                self.assertGreater(len(shown), 1)
+                self.assertEqual(len(shown), len(set(shown)), shown)
+        self.assertEqual(page.console, [])
+
     def test_given_nothing_yet_then_the_page_says_what_to_type(self):
         page = self.load(self.given(fake_server.empty_status()))
         for expected in ["dataset add glyphs", "train create first --dataset",
