@@ -148,12 +148,24 @@ void Scheduler::resend_lost(const Host& host, const WorkWish& wish,
   }
 }
 
+// Whoever has shown nothing yet gets one to compute and one to go on with: what
+// it never signs lies on the disk until it closes, and accounts cost nothing.
+std::size_t Scheduler::most_results(HostId host) const {
+  constexpr std::uint32_t kNew = 2;
+  const auto& settings = state_.settings;
+  const bool is_new =
+      settings.trust_proven_after > 0 && !state_.is_anchor(host);
+  return is_new ? std::min(kNew, settings.max_results_per_host)
+                : settings.max_results_per_host;
+}
+
 void Scheduler::pick(Host& host, const WorkWish& wish,
                      std::vector<Assignment>& out) {
   if (state_.rests.is_resting(host.id, state_.clock.now())) return;
   if (state_.is_banned(host.id)) return;
-  while (out.size() < wish.want && state_.feeder.in_progress(host.id).size() <
-                                       state_.settings.max_results_per_host) {
+  const std::size_t most = most_results(host.id);
+  while (out.size() < wish.want &&
+         state_.feeder.in_progress(host.id).size() < most) {
     std::optional<Assignment> sent = send_next(host, wish);
     if (!sent) return;
     out.push_back(std::move(*sent));
@@ -272,6 +284,10 @@ void Scheduler::reserve(LiveUnit& live, ResultId result) {
 }
 
 void Scheduler::serve_waiting() {
+  const std::set<HostId> freed = state_.feeder.take_freed();
+  if (!is_awake_) {
+    for (HostId id : freed) serve(id);  // they may have had as many as they may
+  }
   // A unit made for one host brings replicas for others that wait, perhaps for
   // one that was looked at already.
   while (std::exchange(is_awake_, false)) serve_each_waiting();
@@ -285,13 +301,17 @@ void Scheduler::serve_each_waiting() {
     in_turn.emplace_back(waiting.turn, id);
   }
   std::sort(in_turn.begin(), in_turn.end());
-  for (const auto& [turn, id] : in_turn) {
-    WaitingHost& waiting = waiting_.at(id);
-    pick(*state_.hosts.host(id), waiting.wish, waiting.answer.assignments);
-    if (waiting.answer.assignments.empty()) continue;
-    send_later(std::move(waiting.send), std::move(waiting.answer));
-    waiting_.erase(id);
-  }
+  for (const auto& [turn, id] : in_turn) serve(id);
+}
+
+void Scheduler::serve(HostId id) {
+  const auto found = waiting_.find(id);
+  if (found == waiting_.end()) return;
+  WaitingHost& waiting = found->second;
+  pick(*state_.hosts.host(id), waiting.wish, waiting.answer.assignments);
+  if (waiting.answer.assignments.empty()) return;
+  send_later(std::move(waiting.send), std::move(waiting.answer));
+  waiting_.erase(found);
 }
 
 void Scheduler::tick() {

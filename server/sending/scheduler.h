@@ -79,6 +79,8 @@ class Scheduler {
   // Sends it what is kept for it, what anybody may have, or a new unit: until
   // it has `want` or as many as a host may have.
   void pick(Host& host, const WorkWish& wish, std::vector<Assignment>& out);
+  // How many results it may hold.
+  std::size_t most_results(HostId host) const;
   Seconds most_time(const LiveUnit& live, Seconds lease) const;
   void renew_lease(const LiveUnit& live, const Host& host, ResultId result);
   void resend_lost(const Host& host, const WorkWish& wish,
@@ -103,6 +105,7 @@ class Scheduler {
                                  const Host& host, const Device& device);
   std::vector<ObjectRef> objects_of(const LiveUnit& live);
   void serve_each_waiting();
+  void serve(HostId waiting);
   LiveUnit* house_unit();
   LiveUnit* house_unit(Turn turn);
   LiveUnit* most_wanted();

@@ -150,6 +150,7 @@ void Feeder::unindex(const Result& result) {
   auto held = in_progress_.find(holder->second);
   held->second.erase(result.id);
   if (held->second.empty()) in_progress_.erase(held);
+  freed_.insert(holder->second);
   holder_.erase(holder);
 }
 

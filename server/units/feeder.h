@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "server/store/store.h"
@@ -58,6 +59,8 @@ class Feeder {
   const std::set<ResultId>& unsent() const { return unsent_; }
   // Results in progress at a host.
   const std::set<ResultId>& in_progress(HostId host) const;
+  // Hosts that have fewer results in progress since this was asked last.
+  std::set<HostId> take_freed() { return std::exchange(freed_, {}); }
   // Results in progress anywhere.
   std::size_t in_progress_count() const { return holder_.size(); }
 
@@ -88,6 +91,7 @@ class Feeder {
   std::set<ResultId> unsent_;
   std::unordered_map<HostId, std::set<ResultId>> in_progress_;
   std::unordered_map<ResultId, HostId> holder_;
+  std::set<HostId> freed_;
 };
 
 }  // namespace quorate

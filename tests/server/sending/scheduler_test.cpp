@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "server/judging/consequences.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -318,6 +319,31 @@ TEST_CASE("a host holds no more results than the settings allow") {
   project.settings.max_results_per_host = 3;
   Volunteer ann = project.join();
   CHECK(project.ask(ann, 64).assignments.size() == 3);
+}
+
+TEST_CASE("a host that nobody knows yet holds two results") {
+  ProjectFixture project({.local_steps = 1, .proven_after = 1});
+  const Volunteer ann = project.join(), bob = project.join();
+  CHECK(project.ask(ann, 64).assignments.size() == 2);
+  project.job([&] {
+    Consequences(project.state())
+        .trust(*project.state().hosts.host(bob.host), "for this test");
+  });
+  CHECK(project.ask(bob, 64).assignments.size() == 16);
+}
+
+TEST_CASE("a host that waits with all it may hold is woken when it reports") {
+  ProjectFixture project({.local_steps = 1});
+  project.settings.max_results_per_host = 1;
+  const Volunteer ann = project.join();
+  const Assignment first = project.take(ann);
+  WorkWish wish = waiting_request(Seconds(25));
+  wish.holding = {first.result};
+  const auto waiting = project.ask_later(ann, wish);
+  CHECK_FALSE(waiting->has_value());
+  project.report(ann, first);  // its unit goes on waiting for another user
+  REQUIRE(waiting->has_value());
+  CHECK((*waiting)->assignments.size() == 1);
 }
 
 TEST_CASE("without the scheduler's role nobody who waits is served") {
