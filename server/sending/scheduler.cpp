@@ -112,6 +112,8 @@ void Scheduler::renew(const Host& host, const WorkWish& wish,
                       WorkAnswer& answer) {
   state_.hosts.touch(*state_.hosts.host(host.id), state_.clock.now(),
                      state_.clock.unix_ms());
+  constexpr unsigned kMostLookups = 32;
+  unsigned looked_up = 0;
   for (ResultId id : wish.holding) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     const Result* result = live ? live->find(id) : nullptr;
@@ -125,6 +127,8 @@ void Scheduler::renew(const Host& host, const WorkWish& wish,
       continue;
     }
     if (state_.open_results.is_on_hold(id, host.id)) continue;
+    // Honest hosts have a few of these; the others' turn is the next time.
+    if (++looked_up > kMostLookups) continue;
     // Not live: judged, given up, or never ours. Only a reported result has a
     // payload that may now be forgotten; the rest is to be stopped.
     std::optional<Result> old = state_.store.result(id);
@@ -153,8 +157,9 @@ void Scheduler::resend_lost(const Host& host, const WorkWish& wish,
 std::size_t Scheduler::most_results(HostId host) const {
   constexpr std::uint32_t kNew = 2;
   const auto& settings = state_.settings;
-  const bool is_new =
-      settings.trust_proven_after > 0 && !state_.is_anchor(host);
+  // Where there is nobody to become proven by, hosts stay new for ever.
+  const bool is_new = state_.has_referee() && settings.trust_proven_after > 0 &&
+                      !state_.is_anchor(host);
   return is_new ? std::min(kNew, settings.max_results_per_host)
                 : settings.max_results_per_host;
 }

@@ -1,4 +1,5 @@
 // Who gets which result, and for how long it is his.
+#include <numeric>
 #include <set>
 
 #include <doctest/doctest.h>
@@ -303,6 +304,14 @@ TEST_CASE("a host is told what to drop and what is closed") {
   CHECK(reply.cancel == std::vector<ResultId>{b.result});
 }
 
+TEST_CASE("of what is not a host's a few are looked up, the rest next time") {
+  ProjectFixture project;
+  const Volunteer ann = project.join();
+  std::vector<ResultId> unknown(256);
+  std::iota(unknown.begin(), unknown.end(), ResultId{987654});
+  CHECK(project.heartbeat(ann, unknown).cancel.size() == 32);
+}
+
 TEST_CASE("nothing of a paused run is sent, also no replica that is left") {
   ProjectFixture project;
   Volunteer ann = project.join(), bob = project.join();
@@ -322,7 +331,8 @@ TEST_CASE("a host holds no more results than the settings allow") {
 }
 
 TEST_CASE("a host that nobody knows yet holds two results") {
-  ProjectFixture project({.local_steps = 1, .proven_after = 1});
+  ProjectFixture project(
+      {.local_steps = 1, .house_workers = 1, .proven_after = 1});
   const Volunteer ann = project.join(), bob = project.join();
   CHECK(project.ask(ann, 64).assignments.size() == 2);
   project.job([&] {
