@@ -13,6 +13,7 @@ import http.client
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -79,9 +80,13 @@ def wait_for(what, condition, seconds=30, every=0.05):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """None of those that the system gives to connections: such a one could
+    take it while a server is away."""
+    for port in random.sample(range(10_000, 32_000), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("no port is free")
 
 
 class Process:
