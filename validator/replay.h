@@ -35,8 +35,8 @@ struct ReplayOptions {
   // Throws corrupt for what does not fit.
   std::function<void(const ResultAtHand& result, bool is_revoked)> see = {};
   // For the model, its average and the past versions that entries to come use
-  // as base. What does not fit goes to unnamed files in past_folder; without
-  // one it throws denied.
+  // as base. With a past_folder only for the last: those that do not fit go to
+  // unnamed files there. Without one it throws denied.
   std::uint64_t max_memory_bytes = std::uint64_t{8} << 30;
   fs::path past_folder = {};
 };

@@ -180,6 +180,8 @@ std::uint64_t Timeline::bytes_needed(std::uint64_t past_versions) const {
 }
 
 void Timeline::expect_room_for(std::uint64_t past_versions) const {
+  // Past versions go to files then, and the model is needed in any case.
+  if (!options_.past_folder.empty()) return;
   const std::uint64_t needed = bytes_needed(past_versions);
   if (needed <= options_.max_memory_bytes) return;
   throw Error(

@@ -229,7 +229,6 @@ std::shared_ptr<Reviser::Revision> Reviser::revision_of(
   order->reason = waiting.front().reason;
   order->host = state_.hosts.host(waiting.front().host)->key;
   order->sources.progress = [this](std::uint64_t) { expect_going_on(); };
-  order->rebuild.emplace(order->sources, order->results, replay_options());
   return order;
 }
 
@@ -245,8 +244,12 @@ void Reviser::rebuild(const std::shared_ptr<Revision>& order) {
   ++stretches.made;
   work(
       order->run,
-      [order, is_last, entries = stretches.done,
+      [this, order, is_last, entries = stretches.done,
        to_come = uses_to_come(state_, training)] {
+        if (!order->rebuild) {
+          order->rebuild.emplace(order->sources, order->results,
+                                 replay_options());
+        }
         order->rebuild->go_on(entries, to_come);
         if (is_last) order->rebuilt = order->rebuild->take_model();
       },
