@@ -199,7 +199,9 @@ std::vector<BackupFile> read_list(const fs::path& backup) {
 
 void restore_file(const fs::path& backup, const BackupFile& file,
                   const fs::path& target, BackupReport& report) {
-  bool is_key = file.path.ends_with(".key");
+  // The web's operators have their secrets there, too; certificates are public.
+  const bool is_key =
+      file.path.starts_with("keys/") && !file.path.ends_with(".crt");
   fs::create_directories(target.parent_path());
   CopiedFile copied =
       copy_plain_file(backup / file.path, target, is_key ? kPrivate : kPublic);

@@ -44,6 +44,7 @@ struct SmallProject {
       objects.push_back(files.put(as_bytes(fmt::format("object {}", i))));
     }
     write_file_durably(folder.datasets() / "tiny.json", as_bytes("{}"));
+    write_file_durably(folder.web_operators(), as_bytes("[]"));
     publish_app();
   }
 
@@ -151,7 +152,7 @@ TEST_CASE("a backup restores to the same project") {
     ProjectFolder restored{project.place / (link ? "one" : "two")};
     BackupReport report = back_up(project.folder, backup, {link}, no_progress);
     CHECK(report.damaged.empty());
-    CHECK(report.files == 5 + 1 + 5 + 1 + 3);  // tls has two files
+    CHECK(report.files == 5 + 1 + 5 + 1 + 4);  // tls has two files
     CHECK(mode_of(backup) == 0700);
     CHECK(mode_of(backup / "keys/project.key") == 0600);
     CHECK(failure_of([&] { load_keys(ProjectFolder{backup}); }, "no project") ==
@@ -162,6 +163,7 @@ TEST_CASE("a backup restores to the same project") {
     CHECK(mode_of(restored.keys()) == 0700);
     CHECK(mode_of(restored.project_key()) == 0600);
     CHECK(mode_of(restored.tls_key()) == 0600);
+    CHECK(mode_of(restored.web_operators()) == 0600);
     CHECK(load_settings(restored.settings()).name == "small");
     CHECK(open_sqlite_store(restored.database())->users().back().name == "ada");
     for (const Hash& hash : project.objects) {
