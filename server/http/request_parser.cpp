@@ -75,7 +75,7 @@ std::size_t RequestParser::parse_head(std::string_view bytes) {
   }
   // Only "chunked" alone: what else a body is wrapped in nobody would undo,
   // and a length that two readers see differently smuggles requests.
-  std::string_view encoding = request_.header("transfer-encoding");
+  const std::string encoding = joined_values(request_, "transfer-encoding");
   if (!encoding.empty() && !equal_without_case(encoding, "chunked")) {
     throw Error(ErrorKind::corrupt,
                 "reading the request's head: unknown Transfer-Encoding");

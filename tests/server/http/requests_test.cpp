@@ -90,6 +90,8 @@ TEST_CASE("what is not HTTP is refused") {
         "POST / HTTP/1.1\r\nContent-Length: 3\r\n"
         "Transfer-Encoding: chunked\r\n\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nTransfer-Encoding:\r\n"
+        "Transfer-Encoding: chunked, gzip\r\nContent-Length: 4\r\n\r\nabcd",
         "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         "POST / HTTP/1.1\r\nTransfer-Encoding: "
         "chunked\r\n\r\n3\r\nabcdef\r\n"}) {
