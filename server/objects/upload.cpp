@@ -77,6 +77,8 @@ void IncomingPayload::write(ByteView bytes) {
                             "that were announced",
                             result_, total_));
   }
+  // Bytes of a file without a name would be in nobody's books.
+  if (!is_file_at(path_, file_.get())) throw closed_meanwhile(result_);
   write_all(file_.get(), bytes, path_);
   at_ += bytes.size();
   claim_.written(bytes.size());

@@ -46,7 +46,8 @@ struct UploadRefusal {
 // stays when it is destroyed, and another upload goes on from there.
 class IncomingPayload {
  public:
-  // Throws corrupt for more than was announced, io.
+  // Throws corrupt for more than was announced, unavailable if the result was
+  // closed meanwhile, io.
   void write(ByteView bytes);
   std::uint64_t offset() const { return at_; }
   std::uint64_t size() const { return total_; }

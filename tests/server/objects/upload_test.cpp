@@ -198,6 +198,16 @@ TEST_CASE("an upload whose result is closed meanwhile ends in an error") {
   CHECK_FALSE(place.has_file("5.payload"));
 }
 
+TEST_CASE("nothing is written any more for a result that is closed") {
+  Place place;
+  auto opened = place.open(0, 100);
+  auto& payload = std::get<IncomingPayload>(opened);
+  payload.write(Bytes(50, 7));
+  place.open_results->remove(5);
+  place.uploads->forget(5);
+  CHECK_THROWS_AS(payload.write(Bytes(50, 7)), Error);
+}
+
 TEST_CASE("a header is kept until its result is over") {
   Place place;
   CHECK_FALSE(place.uploads->header(5).has_value());
