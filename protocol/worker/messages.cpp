@@ -196,6 +196,10 @@ EvaluateDone read_evaluated(const JsonValue& root) {
   done.job = root.at("job").integer(kMaxId);
   done.correct = root.at("correct").integer(kMaxId);
   done.samples = root.at("samples").integer(kMaxId);
+  if (done.samples == 0) root.at("samples").refuse("at least 1");
+  if (done.correct > done.samples) {
+    root.at("correct").refuse("no more than there are samples");
+  }
   auto loss = root.find("loss");
   done.loss = loss ? loss->number(kMaxLoss) : std::nan("");
   return done;

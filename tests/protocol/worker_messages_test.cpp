@@ -73,6 +73,14 @@ TEST_CASE("a reason of several lines stays one line") {
   CHECK(std::get<WorkerFailed>(parse_worker_reply(line)).why == "a?b");
 }
 
+TEST_CASE("an evaluation is of samples, and not more correct than these") {
+  for (const char* wrong :
+       {R"({"type":"evaluated","job":4,"correct":0,"samples":0,"loss":1})",
+        R"({"type":"evaluated","job":4,"correct":9,"samples":8,"loss":1})"}) {
+    CHECK_THROWS_AS(parse_worker_reply(wrong), Error);
+  }
+}
+
 TEST_CASE("an unknown message is refused by name") {
   CHECK_THROWS_WITH_AS(
       parse_worker_request(R"({"type":"dance"})"),
