@@ -1,5 +1,6 @@
 #include "server/orders/ledger_rows.h"
 
+#include <algorithm>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -14,6 +15,8 @@ namespace quorate {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::uint64_t kMostEntries = 10'000;  // all are in memory at once
 
 std::optional<ResultAssimilated> result_in(const LedgerRecord& record) {
   if (record.kind != "result") return std::nullopt;
@@ -45,9 +48,10 @@ json list_ledger(Project& project, const json& arguments) {
   const auto records =
       arguments.value("head", false)
           ? std::vector{store.last_record(training.run.key).value()}
-          : store.ledger(training.run.key,
-                         arguments.value("from", std::uint64_t{0}),
-                         arguments.value("limit", std::uint64_t{1000}));
+          : store.ledger(
+                training.run.key, arguments.value("from", std::uint64_t{0}),
+                std::min(kMostEntries,
+                         arguments.value("limit", std::uint64_t{1000})));
   for (const LedgerRecord& record : records) {
     rows.push_back({{"seq", record.seq},
                     {"kind", record.kind},

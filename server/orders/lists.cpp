@@ -16,7 +16,8 @@ using nlohmann::json;
 
 Page page_of(const json& arguments) {
   Page page;
-  page.limit = arguments.value("limit", page.limit);
+  constexpr std::uint64_t kMost = 100'000;  // all rows are in memory at once
+  page.limit = std::min(kMost, arguments.value("limit", page.limit));
   return page;
 }
 
