@@ -1,5 +1,7 @@
 #include "client/exchange/session.h"
 
+#include <algorithm>
+
 #include "client/machine/host_info.h"
 #include "workunits/host.h"
 
@@ -21,8 +23,9 @@ std::string Session::token() const {
 }
 
 Seconds Session::heartbeat() const {
+  constexpr Seconds kShortest{0.2};  // that a server may be set to
   std::lock_guard lock(mutex_);
-  return current_.heartbeat;
+  return std::max(current_.heartbeat, kShortest);
 }
 
 std::string Session::renew(

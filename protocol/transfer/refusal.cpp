@@ -7,6 +7,13 @@
 #include "protocol/native/messages.h"
 
 namespace quorate {
+namespace {
+
+// Whoever stands between us and a project may say anything, and must not
+// silence us for good.
+constexpr Seconds kLongestPause{24 * 3600.0};
+
+}  // namespace
 
 bool is_temporary(int status) {
   return status >= 500 || status == 408 || status == 429;
@@ -14,7 +21,7 @@ bool is_temporary(int status) {
 
 Refusal read_refusal(const HttpReply& reply) {
   Refusal refusal;
-  refusal.retry_after = reply.retry_after;
+  refusal.retry_after = std::min(reply.retry_after, kLongestPause);
   refusal.message = fmt::format("HTTP status {}", reply.status);
   if (reply.body.empty() || reply.body.front() != '{') return refusal;
   try {
@@ -30,6 +37,7 @@ Refusal read_refusal(const HttpReply& reply) {
   } catch (const Error&) {
     // The status says enough.
   }
+  refusal.retry_after = std::min(refusal.retry_after, kLongestPause);
   return refusal;
 }
 

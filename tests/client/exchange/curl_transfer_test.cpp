@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "protocol/transfer/refusal.h"
 #include "server/http/server.h"
 #include "tests/client/http_listener.h"
 #include "tests/support/temporary_folder.h"
@@ -18,6 +19,18 @@ std::unique_ptr<Transfer> connect(const HttpListener& server) {
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+TEST_CASE("nobody on the way silences a client for longer than a day") {
+  HttpReply reply;
+  reply.status = 503;
+  reply.retry_after = Seconds(1.8e19);
+  CHECK(read_refusal(reply).retry_after == Seconds(24 * 3600));
+  reply.body = R"({"kind":"unavailable","message":"no","retry_after":2000000})";
+  CHECK(read_refusal(reply).retry_after == Seconds(24 * 3600));
+  reply.body.clear();
+  reply.retry_after = Seconds(12);
+  CHECK(read_refusal(reply).retry_after == Seconds(12));
 }
 
 TEST_CASE("a request carries its parts, a reply its body and headers") {
