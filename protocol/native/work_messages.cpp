@@ -66,6 +66,7 @@ Json to_json(const Assignment& assignment) {
 Assignment read_assignment(const JsonValue& value) {
   Assignment assignment;
   assignment.result = value.at("result").id();
+  if (assignment.result == 0) value.at("result").refuse("from 1");
   assignment.nonce = value.at("nonce").hex<Nonce>();
   for (const JsonValue& item : value.at("objects").items(kMaxObjects)) {
     assignment.objects.push_back({read_object_kind(item.at("kind")),

@@ -108,6 +108,14 @@ TEST_CASE("an assignment with an unknown kind of object is refused") {
         R"(object, for example "snapshot", found "spaceship")");
 }
 
+TEST_CASE("results count from 1: an agent takes 0 for none") {
+  WorkReply reply = sample_work_reply();
+  reply.assignments[0].result = 0;
+  CHECK(error_of([&] {
+          parse_work_reply(as_bytes(write(reply)));
+        }).starts_with(R"(work reply: "assignments[0].result": )"));
+}
+
 TEST_CASE("only a project whose runs are over says that it is finished") {
   WorkReply work = sample_work_reply();
   CHECK(write(work).find("finished") == std::string::npos);
