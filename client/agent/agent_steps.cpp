@@ -52,7 +52,10 @@ void fetch_objects(const Download& how, const Assignment& assignment,
     const ObjectRef& object = object_of(assignment, kind);
     expect_size(object, most_bytes(work, kind));
     if (kind == ObjectKind::snapshot) {
-      if (how.mates != nullptr) {
+      // It has three models in memory, one of them perhaps twice.
+      const std::uint64_t needed =
+          4 * sizeof(float) * parameter_count(work.model);
+      if (how.mates != nullptr && (how.memory == 0 || needed <= how.memory)) {
         make_replica(*how.mates, how.cache, assignment, work, {how.api.stop()});
       }
       make_snapshot(how.api, how.cache, assignment, work.model, how.memory);
