@@ -39,13 +39,23 @@ Pipe make_pipe() {
 // "NAME=VALUE" of our environment.
 bool is_for_children(std::string_view setting) {
   const std::string_view name = setting.substr(0, setting.find('='));
-  constexpr std::array kNames = {"HOME"sv,   "LANG"sv, "PATH"sv,
-                                 "TMPDIR"sv, "TZ"sv,   "USER"sv};
+  constexpr std::array kNames = {"HOME"sv, "INTEL_DEBUG"sv, "LANG"sv,
+                                 "PATH"sv, "TMPDIR"sv,      "TZ"sv,
+                                 "USER"sv};
   constexpr std::array kFamilies = {
-      "AMD_"sv,   "ASAN_"sv,   "CL_"sv,   "CUDA_"sv, "GPU_"sv,     "HIP_"sv,
-      "HSA_"sv,   "LC_"sv,     "LD_"sv,   "LSAN_"sv, "MESA_"sv,    "NVIDIA_"sv,
-      "OCL_"sv,   "OPENCL_"sv, "POCL_"sv, "ROCR_"sv, "RUSTICL_"sv, "TSAN_"sv,
-      "UBSAN_"sv, "XDG_"sv,    "ZE_"sv};
+      "AMD_"sv,     "ASAN_"sv, "CL_"sv,      "CUDA_"sv,   "DRI_"sv,
+      "GALLIUM_"sv, "GPU_"sv,  "HIP_"sv,     "HSA_"sv,    "IGC_"sv,
+      "LC_"sv,      "LD_"sv,   "LIBGL_"sv,   "LP_"sv,     "LSAN_"sv,
+      "MESA_"sv,    "NEO"sv,   "NOUVEAU_"sv, "NVIDIA_"sv, "OCL_"sv,
+      "OPENCL_"sv,  "POCL_"sv, "ROCM_"sv,    "ROCR_"sv,   "ROC_"sv,
+      "RUSTICL_"sv, "TSAN_"sv, "UBSAN_"sv,   "VK_"sv,     "XDG_"sv,
+      "ZES_"sv,     "ZET_"sv,  "ZE_"sv};
+  // As in NVIDIA_API_KEY.
+  constexpr std::array kSecrets = {"KEY"sv, "PASSW"sv, "SECRET"sv, "TOKEN"sv};
+  const auto has = [&](std::string_view part) {
+    return name.find(part) != name.npos;
+  };
+  if (std::any_of(kSecrets.begin(), kSecrets.end(), has)) return false;
   const auto begins = [&](std::string_view family) {
     return name.starts_with(family);
   };

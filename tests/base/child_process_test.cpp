@@ -39,10 +39,14 @@ TEST_CASE("lines go to the child and come back") {
 
 TEST_CASE("a child gets no secret of the environment, and what devices need") {
   ::setenv("QUORATE_TEST_TOKEN", "secret", 1);
+  ::setenv("NVIDIA_API_KEY", "secret", 1);
   ::setenv("POCL_TEST_SETTING", "4", 1);
-  ChildProcess env(shell(
-      "echo \"$QUORATE_TEST_TOKEN:$POCL_TEST_SETTING:${PATH:+has a path}\""));
+  ChildProcess env(
+      shell("echo "
+            "\"$QUORATE_TEST_TOKEN$NVIDIA_API_KEY:$POCL_TEST_SETTING:${PATH:+"
+            "has a path}\""));
   ::unsetenv("QUORATE_TEST_TOKEN");
+  ::unsetenv("NVIDIA_API_KEY");
   ::unsetenv("POCL_TEST_SETTING");
   std::string line;
   REQUIRE(env.read_line(line, kPatience) == Read::line);
