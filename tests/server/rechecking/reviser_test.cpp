@@ -29,49 +29,58 @@ ProjectOptions small_units(const std::string& rule) {
   return options;
 }
 
-ResultId compute_one(ProjectFixture& project, const Volunteer& who) {
-  const Assignment assignment = project.take(who);
-  project.report(who, assignment);
-  return assignment.result;
-}
+// A long ledger whose first result is about to be revoked.
+struct Revising {
+  explicit Revising(const std::string& rule)
+      : project(small_units(rule)), who(project.join()), slow(project.join()) {
+    wrong = compute_one();
+    old = project.take(slow);
+    for (int i = 0; i < 110; ++i) compute_one();
+    project.daemons().reviser.start_with(
+        [this](Job job) { aside.push_back(std::move(job)); });
+    project.job([&] {
+      revoke_result(project.state(), project.daemons(),
+                    nlohmann::json{{"result", wrong}, {"why", "a test"}});
+    });
+  }
 
-void revoke(ProjectFixture& project, ResultId result) {
-  project.job([&] {
-    revoke_result(project.state(), project.daemons(),
-                  nlohmann::json{{"result", result}, {"why", "a test"}});
-  });
-}
+  ResultId compute_one() {
+    const Assignment assignment = project.take(who);
+    project.report(who, assignment);
+    return assignment.result;
+  }
+  void make_stretch() {
+    REQUIRE(aside.size() == 1);
+    std::exchange(aside, {}).front()();
+    CHECK(project.writer().run_posted());
+  }
+
+  ProjectFixture project;
+  Volunteer who;
+  Volunteer slow;
+  ResultId wrong = 0;
+  Assignment old;  // of the slow one, on the first versions
+  std::vector<Job> aside;
+};
 
 void check_goes_on(const std::string& rule) {
-  ProjectFixture project(small_units(rule));
-  const Volunteer who = project.join();
-  const Volunteer slow = project.join();
-  const ResultId wrong = compute_one(project, who);
-  const Assignment old = project.take(slow);
-  for (int i = 0; i < 110; ++i) compute_one(project, who);
-  std::vector<Job> aside;
-  project.daemons().reviser.start_with(
-      [&](Job job) { aside.push_back(std::move(job)); });
-  revoke(project, wrong);
-
-  // The first stretch is made; meanwhile results arrive, one on an old version.
-  REQUIRE(aside.size() == 1);
+  Revising scene(rule);
+  ProjectFixture& project = scene.project;
+  // Before the first stretch is made results arrive, one on an old version.
   const std::size_t before = project.assimilated().size();
-  project.report(slow, old);
-  compute_one(project, who);
+  project.report(scene.slow, scene.old);
+  scene.compute_one();
   CHECK(project.assimilated().size() == before + 2);
-  std::exchange(aside, {}).front()();
-  CHECK(project.writer().run_posted());
+  scene.make_stretch();
 
   // The second is the last: the run waits for it.
-  REQUIRE(aside.size() == 1);
   CHECK(project.run().is_revising);
-  std::exchange(aside, {}).front()();
-  CHECK(project.writer().run_posted());
+  scene.make_stretch();
   CHECK_FALSE(project.run().is_revising);
   const LedgerEntry entry = project.ledger().at(project.ledger().size() - 2);
-  CHECK(std::get<Revoked>(entry.body).results == std::vector<ResultId>{wrong});
-  compute_one(project, who);
+  CHECK(std::get<Revoked>(entry.body).results ==
+        std::vector<ResultId>{scene.wrong});
+  scene.compute_one();
   check_ledger(project);
 }
 
@@ -84,21 +93,13 @@ TEST_CASE("a run of replicas goes on while its model is rebuilt") {
 }
 
 TEST_CASE("a run that is stopped meanwhile is not rebuilt") {
-  ProjectFixture project(small_units("vc-asgd"));
-  const Volunteer who = project.join();
-  const ResultId wrong = compute_one(project, who);
-  for (int i = 0; i < 110; ++i) compute_one(project, who);
-  std::vector<Job> aside;
-  project.daemons().reviser.start_with(
-      [&](Job job) { aside.push_back(std::move(job)); });
-  revoke(project, wrong);
-  REQUIRE(aside.size() == 1);
+  Revising scene("vc-asgd");
+  ProjectFixture& project = scene.project;
   project.job([&] {
     project.daemons().assimilator.end(project.run(), RunState::stopped);
   });
-  std::exchange(aside, {}).front()();
-  CHECK(project.writer().run_posted());
-  CHECK(aside.empty());
+  scene.make_stretch();
+  CHECK(scene.aside.empty());
   CHECK(std::holds_alternative<RunEnded>(project.ledger().back().body));
   check_ledger(project);
 }
