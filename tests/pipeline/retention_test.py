@@ -55,9 +55,13 @@ def train(stage, attack, **settings):
                        "--batch", 50, "--local-steps", 10, "--quorum", 1,
                        "--epochs", 8)
     server = Server(project).start()
-    honest = Volunteer(stage, "ada").attach(server).start()
     attacker = Volunteer(stage, "mallory", "--attack", attack,
                          program="quorate-attacker").attach(server).start()
+    # First the attacker: the honest one alone may have it all done before.
+    wait_for("a false update", lambda: any(
+        result["validate_state"] in ("valid", "invalid")
+        for result in project.results()), 60)
+    honest = Volunteer(stage, "ada").attach(server).start()
     return project, server, honest, attacker
 
 
