@@ -25,6 +25,8 @@ Agent::Agent(const AgentParts& parts)
       state_file_(parts.folder / "state.json"),
       state_(state_file_.load()),
       cache_(parts.folder / "objects"),
+      disk_(parts.data.empty() ? parts.folder : parts.data, parts.folder,
+            cache_),
       seed_(secret_random_u64()),
       work_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
       urgent_lane_(parts.make_transfer(), parts.identity, session_, mailbox_),
@@ -95,6 +97,9 @@ void Agent::follow_orders() {
   computer_->set_limits(orders);
   if (orders.cache_bytes < orders_.cache_bytes) {
     prune_cache(orders.cache_bytes);
+  }
+  if (orders.disk_bytes != orders_.disk_bytes) {
+    disk_.set_limit(orders.disk_bytes, needed_objects());
   }
   orders_ = std::move(orders);
 }

@@ -40,6 +40,7 @@
 #include "client/site/mates.h"
 #include "client/site/site_door.h"
 #include "client/status/contact.h"
+#include "client/units/disk_room.h"
 #include "client/units/state_file.h"
 #include "client/units/task.h"
 
@@ -66,6 +67,7 @@ struct AgentParts {
   const Network* network = nullptr;    // for `status` only
   ResultTamper* tamper = nullptr;      // test programs only
   std::optional<SiteParts> site = {};  // that this host is a member of
+  fs::path data = {};                  // that disk_mb bounds; empty: `folder`
 };
 
 class Agent {
@@ -134,6 +136,7 @@ class Agent {
                                            double& step_operations) const;
   Task* find(ResultId result);
   void give_up(Task& task, const std::string& why);
+  void leave_disk(ResultId result);
   // Counts a failed attempt and sets when to try again; asked_delay: what the
   // server asked for.
   void retry(Task& task, const Error& error, Seconds asked_delay);
@@ -149,6 +152,7 @@ class Agent {
   StateFile state_file_;
   AgentState state_;
   ObjectCache cache_;
+  DiskRoom disk_;
   Session session_;
   Mailbox mailbox_;
   std::uint64_t seed_;  // of retries, so that hosts do not return together

@@ -26,6 +26,8 @@ constexpr std::uint32_t kMostAborts = 2;
 struct Download {
   ProjectApi& api;
   ObjectCache& cache;
+  DiskRoom& disk;
+  std::set<Hash> needed;     // objects, by all tasks
   bool is_doubtful = false;  // hash what is there already
   Mates* mates = nullptr;
   std::uint64_t memory = 0;  // bytes to make a snapshot in; 0: any
@@ -40,27 +42,43 @@ void fetch_object(const Download& how, const ObjectRef& object) {
   how.cache.touch(object);
 }
 
+// Makes the snapshot from what is here or at a mate, if there is memory and
+// disk for it. missing: bytes of the unit's objects.
+void make_without_download(const Download& how, const Assignment& assignment,
+                           const TrainingTask& work, std::uint64_t missing) {
+  const std::uint64_t snapshot =
+      object_of(assignment, ObjectKind::snapshot).size;
+  // It has three models in memory, one of them perhaps twice.
+  const std::uint64_t needed = 4 * sizeof(float) * parameter_count(work.model);
+  if (how.mates != nullptr && (how.memory == 0 || needed <= how.memory) &&
+      how.disk.has_room(missing + snapshot)) {
+    make_replica(*how.mates, how.cache, assignment, work, {how.api.stop()});
+  }
+  std::uint64_t deltas = 0;  // that may be fetched beside it
+  for (const SnapshotStep& step : assignment.deltas) {
+    deltas += std::min(step.delta.size, snapshot);
+  }
+  if (!how.disk.has_room(missing + deltas)) return;
+  make_snapshot(how.api, how.cache, assignment, work.model, how.memory);
+}
+
 // What the unit needs and nothing else: it comes first, and says how large the
 // others can be.
 void fetch_objects(const Download& how, const Assignment& assignment,
                    const Project& project) {
   const ObjectRef& unit = object_of(assignment, ObjectKind::workunit);
   expect_size(unit, kMaxUnitBytes);
-  fetch_object({how.api, how.cache, true}, unit);  // it is small, and read here
+  // It is small, and read here.
+  fetch_object({how.api, how.cache, how.disk, {}, true}, unit);
   TrainingTask work = open_unit(assignment, how.cache, project);
   for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
-    const ObjectRef& object = object_of(assignment, kind);
-    expect_size(object, most_bytes(work, kind));
-    if (kind == ObjectKind::snapshot) {
-      // It has three models in memory, one of them perhaps twice.
-      const std::uint64_t needed =
-          4 * sizeof(float) * parameter_count(work.model);
-      if (how.mates != nullptr && (how.memory == 0 || needed <= how.memory)) {
-        make_replica(*how.mates, how.cache, assignment, work, {how.api.stop()});
-      }
-      make_snapshot(how.api, how.cache, assignment, work.model, how.memory);
-    }
-    fetch_object(how, object);
+    expect_size(object_of(assignment, kind), most_bytes(work, kind));
+  }
+  const UnitBytes bytes = bytes_of_unit(assignment, work, how.cache);
+  how.disk.claim(assignment.result, bytes, how.needed);
+  make_without_download(how, assignment, work, bytes.missing);
+  for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
+    fetch_object(how, object_of(assignment, kind));
   }
 }
 
@@ -95,7 +113,14 @@ void Agent::give_up(Task& task, const std::string& why) {
   // A machine that fails at everything must not use up the project's work.
   rest_until_ =
       parts_.clock.now() + retry_delay(++failures_in_a_row_, seed_ + 2);
+  leave_disk(task.id());
   enter(task, TaskState::failed);
+}
+
+// Nobody needs its files any more.
+void Agent::leave_disk(ResultId result) {
+  disk_.release(result);
+  fs::remove_all(result_folder(result));
 }
 
 void Agent::retry(Task& task, const Error& error, Seconds asked_delay) {
@@ -130,7 +155,8 @@ void Agent::run_step(Lane& lane, Task& task, Job job, Done done) {
     const Error& error = *outcome.error;
     bool may_pass = error.kind() == ErrorKind::unavailable ||
                     error.kind() == ErrorKind::io ||
-                    found->attempts + 1 < kMostLosses;
+                    (error.kind() != ErrorKind::unsupported &&
+                     found->attempts + 1 < kMostLosses);
     if (may_pass) {
       retry(*found, error, outcome.asked_delay);
     } else {
@@ -173,11 +199,12 @@ void Agent::perform(Step step, Task& task) {
 void Agent::fetch(Task& task) {
   run_step<bool>(
       download_lane_, task,
-      [&cache = cache_, &project = parts_.project, assignment = task.assignment,
+      [&cache = cache_, &disk = disk_, needed = needed_objects(),
+       &project = parts_.project, assignment = task.assignment,
        is_doubtful = task.was_doubted, mates = mates_of(parts_),
        memory = std::uint64_t{orders_.memory_mb} << 20](ProjectApi& api) {
-        fetch_objects({api, cache, is_doubtful, mates, memory}, assignment,
-                      project);
+        fetch_objects({api, cache, disk, needed, is_doubtful, mates, memory},
+                      assignment, project);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
@@ -277,6 +304,7 @@ void Agent::on_computed(Task& task, const Computed& computed) {
   task.computed_on = computed.by.device;
   task.arithmetic = computed.by.arithmetic;
   task.step = task.steps;
+  disk_.release(task.id());
   enter(task, TaskState::computed);
   log_info("computed", {{"result", task.id()}});
 }
@@ -370,7 +398,7 @@ void Agent::prune_cache(std::uint64_t limit_bytes) {
 }
 
 void Agent::forget(Task& task) {
-  fs::remove_all(result_folder(task.id()));
+  leave_disk(task.id());
   state_.tasks.erase(state_.tasks.begin() + (&task - state_.tasks.data()));
   prune_cache(orders_.cache_bytes);
 }

@@ -203,9 +203,9 @@ class Site {
  private:
   void open(const SiteSettings& settings, AgentParts& parts,
             ResultTamper* tamper) {
-    door_.emplace(settings, [cache = ObjectCache(parts.folder / "objects"),
+    door_.emplace(settings, [objects = parts.folder / "objects",
                              tamper](const Hash& hash) {
-      std::optional<fs::path> file = cache.snapshot(hash);
+      std::optional<fs::path> file = ObjectCache(objects).snapshot(hash);
       if (file && tamper != nullptr) file = tamper->before_giving(*file);
       return file;
     });
@@ -255,7 +255,9 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                    settings.once,
                    clock,
                    &network,
-                   tamper};
+                   tamper,
+                   {},
+                   folder.root()};
   log_info("started", {{"project", project.statement.name},
                        {"url", project.url},
                        {"devices", devices_text(workers_of(settings))}});

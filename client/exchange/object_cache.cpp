@@ -159,6 +159,7 @@ std::vector<Hash> ObjectCache::shards(std::size_t most) const {
 
 void ObjectCache::prune(const std::set<Hash>& needed, std::uint64_t limit_bytes,
                         Keeps keeps) const {
+  std::lock_guard lock(removing_);
   std::vector<fs::path> gone;
   std::vector<CachedShard> shards;
   std::vector<KeptFile> last;  // that are not needed, but may be soon
@@ -184,6 +185,30 @@ void ObjectCache::prune(const std::set<Hash>& needed, std::uint64_t limit_bytes,
   }
   add_superfluous(std::move(last), room, keeps, gone);
   for (const fs::path& file : gone) fs::remove(file);
+}
+
+void ObjectCache::free(const std::set<Hash>& needed,
+                       std::uint64_t bytes) const {
+  if (bytes == 0) return;
+  std::lock_guard lock(removing_);
+  std::vector<KeptFile> unneeded;
+  for (const auto& entry : fs::directory_iterator(folder_)) {
+    std::optional<Hash> hash = hash_of_name(entry.path());
+    if (!hash || needed.contains(*hash)) continue;
+    std::error_code gone;  // a part that has just become whole
+    const fs::directory_entry now(entry.path(), gone);
+    if (!gone && now.exists()) {
+      unneeded.push_back({now.path(), cached_shard(*hash, now)});
+    }
+  }
+  std::sort(unneeded.begin(), unneeded.end(), [](const auto& a, const auto& b) {
+    return is_newer(b.file, a.file);
+  });
+  for (const KeptFile& oldest : unneeded) {
+    fs::remove(oldest.path);
+    if (oldest.file.size >= bytes) return;
+    bytes -= oldest.file.size;
+  }
 }
 
 std::vector<Hash> superfluous(std::vector<CachedShard> shards,

@@ -9,6 +9,7 @@
 // and its own last updates. The others go with the last task that needs them.
 #pragma once
 
+#include <mutex>
 #include <optional>
 #include <set>
 #include <vector>
@@ -61,8 +62,12 @@ class ObjectCache {
   // Removes what is not needed, as the head of this file says.
   void prune(const std::set<Hash>& needed, std::uint64_t limit_bytes,
              Keeps keeps = Keeps::for_one) const;
+  // Removes so many bytes of what is not needed, whatever it is, or all of it:
+  // the least recently used first.
+  void free(const std::set<Hash>& needed, std::uint64_t bytes) const;
 
  private:
+  mutable std::mutex removing_;
   fs::path folder_;
 };
 

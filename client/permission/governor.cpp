@@ -28,6 +28,7 @@ Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
   auto workers = static_cast<std::uint32_t>(workers_of(settings).size());
   orders.memory_mb = memory_mb / std::max(1U, workers);
   orders.cache_bytes = std::uint64_t{prefs.cache_mb} << 20;
+  orders.disk_bytes = std::uint64_t{prefs.disk_mb} << 20;
   return orders;
 }
 

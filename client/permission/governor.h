@@ -27,6 +27,7 @@ struct Orders {
   std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;  // of each task
   std::uint64_t cache_bytes = kShardCacheBytes;
+  std::uint64_t disk_bytes = 0;  // of the data folder; 0: no limit
   std::string trouble;  // why the preferences cannot be followed; else empty
 };
 

@@ -45,6 +45,8 @@ constexpr std::array kTable{
              "limit of uploads, in kilobytes a second; 0: none"},
     PrefInfo{"cache_mb", &Prefs::cache_mb, false, 16, 10'000'000,
              "megabytes of training data to keep between results"},
+    PrefInfo{"disk_mb", &Prefs::disk_mb, true, 64, 100'000'000,
+             "megabytes of disk that the data folder may take; 0: any"},
     PrefInfo{"memory_mb", &Prefs::memory_mb, true, 256, 100'000'000,
              "megabytes of memory that computing may use; 0: half of this "
              "machine's"},

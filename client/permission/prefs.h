@@ -23,6 +23,7 @@ struct Prefs {
   std::uint32_t down_kbps = 0;     // kilobytes (1000) a second; 0: no limit
   std::uint32_t up_kbps = 0;
   std::uint32_t cache_mb = 1024;  // of shards that are kept
+  std::uint32_t disk_mb = 20480;  // of the data folder; 0: no limit
   std::uint32_t memory_mb = 0;    // of all tasks; 0: half of the machine's
 
   bool operator==(const Prefs&) const = default;

@@ -45,6 +45,7 @@ class AgentFixture {
   TemporaryFolder folder;
   std::atomic<bool> is_paused{false};
   std::atomic<std::uint32_t> threads{1};
+  std::atomic<std::uint64_t> disk_bytes{0};  // no limit
   SettableClock clock;
   Seconds worker_silence{600};
 
@@ -102,6 +103,7 @@ class AgentFixture {
   client::Orders orders() const {
     client::Orders orders;
     orders.threads = threads;
+    orders.disk_bytes = disk_bytes;
     if (is_paused) orders.permission = {client::Rest::paused, "paused"};
     return orders;
   }

@@ -20,6 +20,7 @@ Prefs all_changed() {
   set(prefs, pref_info("down_kbps"), "500");
   set(prefs, pref_info("up_kbps"), "100");
   set(prefs, pref_info("cache_mb"), "200");
+  set(prefs, pref_info("disk_mb"), "900");
   set(prefs, pref_info("memory_mb"), "4000");
   return prefs;
 }
@@ -64,6 +65,7 @@ TEST_CASE("a value out of bounds is refused, naming key and bounds") {
       {"hours", "night", "preference hours: expected hours like"},
       {"down_kbps", "7", "from 8 to"},
       {"cache_mb", "1", "from 16 to"},
+      {"disk_mb", "63", "from 64 to 100000000, or 0, found \"63\""},
   };
   for (const Row& row : table) {
     CAPTURE(row.key);

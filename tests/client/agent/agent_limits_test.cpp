@@ -1,0 +1,38 @@
+// The agent where a unit wants more of the machine than the volunteer allows.
+#include <doctest/doctest.h>
+
+#include "tests/client/agent/agent_fixture.h"
+
+namespace quorate::test {
+namespace {
+
+using client::AgentState;
+
+TEST_CASE(
+    "a unit that does not fit disk_mb is given back before it is fetched") {
+  AgentFixture fixture;
+  fixture.disk_bytes = 100'000;  // the sample's files take more
+  fixture.server.add_unit(1);
+  AgentState end =
+      fixture.run("cpu", [&] { return !fixture.server.failures().empty(); });
+  REQUIRE_FALSE(fixture.server.failures().empty());
+  CHECK(fixture.server.failures()[0].find("the preference disk_mb allows 1") !=
+        std::string::npos);
+  CHECK(fixture.server.requests("/v1/objects/") == 1);  // the sealed task
+  CHECK_FALSE(fixture.server.has_report(1));
+}
+
+TEST_CASE("units that fit disk_mb one after another are all computed") {
+  AgentFixture fixture;
+  fixture.disk_bytes = 250'000;
+  for (ResultId id = 1; id <= 4; ++id) fixture.server.add_unit(id);
+  fixture.run("cpu", [&] {
+    fixture.server.close_reported();
+    return fixture.server.has_report(4);
+  });
+  CHECK(fixture.server.has_report(1));
+  CHECK(fixture.server.failures().empty());
+}
+
+}  // namespace
+}  // namespace quorate::test
