@@ -37,14 +37,14 @@ Agent::Agent(const AgentParts& parts)
   forget_strangers();
 }
 
-// Folders of results that the state does not know: it was lost, or the agent
-// was killed while it forgot them.
+// Folders of results that the state does not know, or knows to be over: it was
+// lost, or the agent was killed while it forgot them, or was an older one.
 void Agent::forget_strangers() {
   std::vector<fs::path> strangers;
   for (const auto& entry : fs::directory_iterator(parts_.folder / "results")) {
     bool is_known = std::any_of(
         state_.tasks.begin(), state_.tasks.end(), [&](const Task& task) {
-          return result_folder(task.id()) == entry.path();
+          return has_files(task) && result_folder(task.id()) == entry.path();
         });
     if (!is_known) strangers.push_back(entry.path());
   }
@@ -62,7 +62,7 @@ void Agent::run(const std::atomic<bool>& should_leave) {
     mailbox_.deliver(kTick);
   }
   computer_.reset();
-  state_file_.save(state_);
+  save_state();
   if (parts_.once && !failure_.empty()) {
     throw Error(ErrorKind::denied, "compute one result: " + failure_);
   }
@@ -81,8 +81,14 @@ void Agent::pass() {
   beat();
   ask_for_standing();
   note_work();
-  state_file_.save(state_);
+  save_state();
   show_activity();
+}
+
+void Agent::save_state() {
+  state_file_.save(state_);
+  for (ResultId result : unneeded_) leave_disk(result);
+  unneeded_.clear();
 }
 
 void Agent::follow_orders() {

@@ -86,6 +86,9 @@ class Agent {
  private:
   // agent.cpp: the loop and the conversation about work.
   void forget_strangers();
+  // Then removes the files that nobody needs by this state. Not before: after a
+  // crash the task would want them.
+  void save_state();
   // One turn: orders, news, steps of all tasks, questions that are due.
   void pass();
   void follow_orders();
@@ -136,6 +139,7 @@ class Agent {
                                            double& step_operations) const;
   Task* find(ResultId result);
   void give_up(Task& task, const std::string& why);
+  // Removes the files of a result.
   void leave_disk(ResultId result);
   // Counts a failed attempt and sets when to try again; asked_delay: what the
   // server asked for.
@@ -151,6 +155,7 @@ class Agent {
   AgentParts parts_;
   StateFile state_file_;
   AgentState state_;
+  std::vector<ResultId> unneeded_;  // whose files are, once this is saved
   ObjectCache cache_;
   DiskRoom disk_;
   Session session_;

@@ -113,11 +113,10 @@ void Agent::give_up(Task& task, const std::string& why) {
   // A machine that fails at everything must not use up the project's work.
   rest_until_ =
       parts_.clock.now() + retry_delay(++failures_in_a_row_, seed_ + 2);
-  leave_disk(task.id());
+  unneeded_.push_back(task.id());
   enter(task, TaskState::failed);
 }
 
-// Nobody needs its files any more.
 void Agent::leave_disk(ResultId result) {
   disk_.release(result);
   fs::remove_all(result_folder(result));
@@ -229,6 +228,7 @@ protocol::ComputeRequest Agent::compute_request(const Task& task,
   request.shard = path(ObjectKind::shard);
   request.update = (folder / "update").string();
   request.checkpoint = (folder / "checkpoint").string();
+  request.keep_free = kDiskReserveBytes;
   return request;
 }
 
@@ -382,6 +382,7 @@ void Agent::on_report(Task& task, const ReportAnswer& answer) {
     has_reported_ = true;
     task.reported = parts_.clock.unix_ms();
     enter(task, TaskState::reported);
+    unneeded_.push_back(task.id());
     log_info("result_reported", {{"result", task.id()}});
     return;
   }

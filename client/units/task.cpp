@@ -93,10 +93,12 @@ bool is_on_its_way(const Task& task) {
          task.state == TaskState::reporting;
 }
 
+bool has_files(const Task& task) {
+  return is_uncomputed(task) || is_on_its_way(task);
+}
+
 std::uint64_t count_unfinished(const std::vector<Task>& tasks) {
-  auto count = std::count_if(tasks.begin(), tasks.end(), [](const Task& task) {
-    return is_uncomputed(task) || is_on_its_way(task);
-  });
+  auto count = std::count_if(tasks.begin(), tasks.end(), has_files);
   return static_cast<std::uint64_t>(count);
 }
 

@@ -29,7 +29,7 @@ enum class TaskState {
   computed,   // the update is on disk, not yet signed
   uploading,  // signed; the payload goes up
   reporting,  // the payload is there; the header goes up
-  reported,   // the payload is kept until the project closes the result
+  reported,   // the project has all of it, and will say that it is closed
   failed,     // to be given up: the project has to hear why
   closed,
 };
@@ -83,7 +83,9 @@ void enter(Task& task, TaskState state);
 bool is_uncomputed(const Task& task);
 // True from the end of computing to the report.
 bool is_on_its_way(const Task& task);
-// How many are either.
+// True if either is so: some of it is on the disk, or will be.
+bool has_files(const Task& task);
+// How many have files.
 std::uint64_t count_unfinished(const std::vector<Task>& tasks);
 
 }  // namespace quorate::client

@@ -72,6 +72,7 @@ Json to_json(const ComputeRequest& request) {
                {"shard", request.shard},
                {"update", request.update},
                {"checkpoint", request.checkpoint}};
+  if (request.keep_free != 0) json["keep_free"] = request.keep_free;
   if (request.expected) json["expected"] = to_json(*request.expected);
   return json;
 }
@@ -149,6 +150,9 @@ ComputeRequest read_compute(const JsonValue& root) {
   request.shard = root.at("shard").text(kMaxPath);
   request.update = root.at("update").text(kMaxPath);
   request.checkpoint = root.at("checkpoint").text(kMaxPath);
+  if (auto keep_free = root.find("keep_free")) {
+    request.keep_free = keep_free->integer(UINT64_MAX);
+  }
   if (auto expected = root.find("expected")) {
     request.expected = read_claim(*expected);
   }

@@ -27,6 +27,9 @@ struct ComputeRequest {
   std::string shard;
   std::string update;      // to be written
   std::string checkpoint;  // written now and then, read if it is there
+  // Bytes of the disk that these two leave free. A checkpoint for which there
+  // is less room is left out, an update fails with io.
+  std::uint64_t keep_free = 0;
   // To be checked: the worker stops at the first state that is not the claimed
   // one, and writes no update.
   std::optional<Claim> expected = {};

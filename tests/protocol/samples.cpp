@@ -145,6 +145,13 @@ std::vector<Sample> worker_samples() {
        R"({"cases":[{"case":"matmul 1024x1024x1024","value":203.9,)"
        R"("unit":"Gflop/s"}],"failure":""})",
        [](const std::string& line) { return write(parse_bench_report(line)); }},
+      {"compute where the disk is short",
+       R"({"type":"compute","job":3,"project":")" + hex32("01") +
+           R"(","project_key":")" + hex32("02") +
+           R"(","workunit":"/o/unit","snapshot":"/o/snapshot",)" +
+           R"("shard":"/o/shard","update":"/r/out",)" +
+           R"("checkpoint":"/r/checkpoint","keep_free":67108864})",
+       request},
   };
 }
 

@@ -3,6 +3,8 @@
 #include <optional>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -36,12 +38,29 @@ Unit open_unit(const ComputeRequest& request) {
   return {decode_task(payload), sha256(sealed)};
 }
 
+// Throws io, naming folder and sizes, if the file would not leave so much free.
+void expect_room(const fs::path& file, std::uint64_t bytes,
+                 std::uint64_t keep_free) {
+  if (keep_free == 0) return;
+  const fs::path folder = file.parent_path();
+  const std::uint64_t room = free_space(folder);
+  if (room >= bytes && room - bytes >= keep_free) return;
+  throw Error(ErrorKind::io,
+              fmt::format("too little disk at {}: {} bytes free, {} are needed "
+                          "and {} kept free",
+                          folder.string(), room, bytes, keep_free));
+}
+
+std::uint64_t bytes_of_state(const TrainerState& state) {
+  return sizeof(float) * (state.parameters.size() + state.optimizer.size());
+}
+
 // The file where a unit keeps its state between stops; none if the path is
 // empty.
 class CheckpointFile {
  public:
-  CheckpointFile(fs::path path, const Unit& unit)
-      : path_(std::move(path)), unit_(unit) {}
+  CheckpointFile(const ComputeRequest& request, const Unit& unit)
+      : path_(request.checkpoint), keep_free_(request.keep_free), unit_(unit) {}
 
   // A file that does not fit is no reason to fail: the unit begins anew.
   void restore_into(Trainer& trainer) const {
@@ -54,10 +73,18 @@ class CheckpointFile {
       remove();
     }
   }
-  // Before the first step there is nothing to keep.
+  // Before the first step there is nothing to keep. A disk that is too full
+  // costs what this would save, and no more.
   void save(Trainer& trainer) const {
     if (path_.empty() || trainer.steps_done() == 0) return;
-    save_checkpoint(path_, unit_.hash, trainer.state());
+    const TrainerState state = trainer.state();
+    try {
+      expect_room(path_, bytes_of_state(state), keep_free_);
+    } catch (const Error& error) {
+      log_warning("checkpoint left out", {{"why", error.what()}});
+      return;
+    }
+    save_checkpoint(path_, unit_.hash, state);
   }
   void remove() const {
     std::error_code missing;
@@ -66,6 +93,7 @@ class CheckpointFile {
 
  private:
   fs::path path_;
+  std::uint64_t keep_free_;
   const Unit& unit_;
 };
 
@@ -106,7 +134,7 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
       Samples::read(task.model, files_.get(request.shard, task.shard, "shard"),
                     shard),
       backend_);
-  CheckpointFile checkpoint(request.checkpoint, unit);
+  CheckpointFile checkpoint(request, unit);
   checkpoint.restore_into(trainer);
   const std::uint32_t resumed_at = trainer.steps_done();
   auto seconds = [&] { return (clock_.now() - start).count(); };
@@ -138,6 +166,7 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
       return false_claim(*digest);
     }
   } else if (!result.update.empty()) {
+    expect_room(request.update, result.update.size(), request.keep_free);
     write_file_durably(request.update, result.update);
   }
   checkpoint.remove();

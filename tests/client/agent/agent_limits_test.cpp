@@ -34,5 +34,22 @@ TEST_CASE("units that fit disk_mb one after another are all computed") {
   CHECK(fixture.server.failures().empty());
 }
 
+TEST_CASE("of a reported result nothing stays on the disk") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  AgentState end = fixture.run("cpu", [&] {
+    return fixture.server.has_report(1) &&
+           !fs::exists(fixture.result_folder(1));
+  });
+  REQUIRE(end.tasks.size() == 1);  // which the project has not closed
+  CHECK(end.tasks[0].state == client::TaskState::reported);
+
+  // nor of one that an older client has left there
+  fs::create_directories(fixture.result_folder(1));
+  end =
+      fixture.run("cpu", [&] { return !fs::exists(fixture.result_folder(1)); });
+  CHECK(end.tasks.size() == 1);
+}
+
 }  // namespace
 }  // namespace quorate::test

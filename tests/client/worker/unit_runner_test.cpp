@@ -148,6 +148,23 @@ TEST_CASE("without a checkpoint path nothing is kept") {
   CHECK(std::get<protocol::ComputeDone>(runner.compute(request)).steps == 12);
 }
 
+TEST_CASE("where the disk has to stay free a checkpoint is left out") {
+  UnitFiles files;
+  Runner runner;
+  auto request = files.request(1);
+  request.keep_free = UINT64_MAX;
+  ScriptedJob job(4);
+  auto stopped = runner.runner.compute(request, job);
+  CHECK(std::get<protocol::WorkerStopped>(stopped).job == 1);
+  CHECK_FALSE(fs::exists(request.checkpoint));
+  // and an update is an error, for it is the whole work
+  CHECK(mentions(runner.refusal(request, ErrorKind::io),
+                 "too little disk at " + files.folder().string()));
+  CHECK_FALSE(fs::exists(request.update));
+  request.keep_free = 1;
+  CHECK(std::get<protocol::ComputeDone>(runner.compute(request)).steps == 12);
+}
+
 TEST_CASE("a diverging unit ends honestly and writes no update") {
   UnitFiles files({.learning_rate = 1e30F});
   Runner runner;
