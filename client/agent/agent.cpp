@@ -56,7 +56,8 @@ void Agent::run(const std::atomic<bool>& should_leave) {
       parts_.workers, mailbox_,
       [this](ResultId result, const ComputeNews& news) {
         on_compute_news(result, news);
-      });
+      },
+      parts_.stop_patience);
   while (!should_leave && !is_done()) {
     pass();
     mailbox_.deliver(kTick);

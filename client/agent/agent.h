@@ -68,6 +68,7 @@ struct AgentParts {
   ResultTamper* tamper = nullptr;      // test programs only
   std::optional<SiteParts> site = {};  // that this host is a member of
   fs::path data = {};                  // that disk_mb bounds; empty: `folder`
+  Seconds stop_patience = kStopPatience;
 };
 
 class Agent {

@@ -36,13 +36,14 @@ protocol::WorkerOptions limited(protocol::WorkerOptions options,
 }  // namespace
 
 Computer::Computer(const std::vector<protocol::WorkerOptions>& workers,
-                   Mailbox& mailbox, Listener listener)
+                   Mailbox& mailbox, Listener listener, Seconds stop_patience)
     : listener_(std::move(listener)), slots_(workers.size()) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     slots_[i].options = workers[i];
     slots_[i].worker = std::make_unique<WorkerSlot>(
         workers[i], mailbox,
-        [this, i](const WorkerEvent& event) { on_event(i, event); });
+        [this, i](const WorkerEvent& event) { on_event(i, event); },
+        stop_patience);
   }
 }
 

@@ -24,7 +24,7 @@ struct Stepped {
   std::uint32_t step = 0;
   std::uint32_t steps = 0;
 };
-struct Stopped {};   // with a checkpoint
+struct Stopped {};   // with a checkpoint, unless a step took too long
 struct Refused {     // the task cannot be computed
   std::string kind;  // of the worker's error
   std::string why;
@@ -41,9 +41,9 @@ class Computer {
   using Listener = std::function<void(ResultId, const ComputeNews&)>;
 
   // Starts a worker for each of the options, best first. The listener runs on
-  // the agent's thread.
+  // the agent's thread. stop_patience: as kStopPatience.
   Computer(const std::vector<protocol::WorkerOptions>& workers,
-           Mailbox& mailbox, Listener listener);
+           Mailbox& mailbox, Listener listener, Seconds stop_patience);
   // Stops all workers, with checkpoints, within about kStopTime.
   ~Computer();
 

@@ -1,5 +1,6 @@
 #include "client/agent/worker_slot.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -7,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/retry.h"
 #include "client/machine/settings.h"
 
@@ -33,11 +35,13 @@ void drain(int event_fd) {
 }  // namespace
 
 WorkerSlot::WorkerSlot(protocol::WorkerOptions options, Mailbox& mailbox,
-                       std::function<void(const WorkerEvent&)> on_event)
+                       std::function<void(const WorkerEvent&)> on_event,
+                       Seconds stop_patience)
     : mailbox_(mailbox),
       on_event_(std::move(on_event)),
       wakeup_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      stop_patience_(stop_patience) {
   if (!wakeup_) throw_errno("eventfd");
   thread_ =
       std::jthread([this](const std::stop_token& stop) { keep_running(stop); });
@@ -102,6 +106,7 @@ void WorkerSlot::keep_running(const std::stop_token& stop) {
     }
     pid_ = 0;
     is_busy_ = false;
+    stop_by_.reset();
   }
 }
 
@@ -125,8 +130,12 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
     bool has_spoken = false;
     while (forward_reply(worker, Seconds(0))) has_spoken = true;
     if (has_spoken || !was_busy) heard = clock.now();
-    Seconds left = options.silence - (clock.now() - heard);
-    if (is_busy_ && left <= Seconds(0)) throw protocol::hang_of(options);
+    Seconds left = give_up_at(heard, options) - clock.now();
+    if (is_busy_ && left <= Seconds(0)) {
+      if (!stop_by_) throw protocol::hang_of(options);
+      log_info("worker_ended_in_a_step", {{"device", options.device}});
+      return;
+    }
     pollfd sources[] = {{worker.output_fd(), POLLIN, 0},
                         {wakeup_.get(), POLLIN, 0}};
     ::poll(sources, 2, is_busy_ ? milliseconds(left) : -1);
@@ -134,6 +143,12 @@ void WorkerSlot::converse(protocol::WorkerProcess& worker,
     drain(wakeup_.get());
   }
   if (is_busy_) end_job(worker);
+}
+
+Instant WorkerSlot::give_up_at(Instant heard,
+                               const protocol::WorkerOptions& options) const {
+  const Instant hangs = heard + options.silence;
+  return stop_by_ ? std::min(*stop_by_, hangs) : hangs;
 }
 
 void WorkerSlot::end_job(protocol::WorkerProcess& worker) {
@@ -160,7 +175,12 @@ bool WorkerSlot::forward_request(protocol::WorkerProcess& worker) {
     request = std::move(requests_.front());
     requests_.pop_front();
   }
-  if (!std::holds_alternative<protocol::StopRequest>(request)) is_busy_ = true;
+  if (!std::holds_alternative<protocol::StopRequest>(request)) {
+    is_busy_ = true;
+    stop_by_.reset();
+  } else if (is_busy_ && !stop_by_) {
+    stop_by_ = SystemClock().now() + stop_patience_;
+  }
   worker.send(request);
   return true;
 }

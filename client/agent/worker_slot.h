@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <variant>
 
@@ -25,8 +26,9 @@ struct WorkerEnded {
   std::string why;
   bool has_aborted = false;  // by itself: its job may be why
 };
-// The process was ended by restart(); a job that it had is stopped, with a
-// checkpoint if there was time for one.
+// The process was ended by restart(), or because it did not stop when it was
+// told to; a job that it had is stopped, with a checkpoint if there was time
+// for one.
 struct WorkerRestarted {};
 using WorkerEvent =
     std::variant<protocol::WorkerReply, WorkerEnded, WorkerRestarted>;
@@ -34,9 +36,10 @@ using WorkerEvent =
 class WorkerSlot {
  public:
   // on_event runs on the agent's thread, through the mailbox, which outlives
-  // the slot.
+  // the slot. stop_patience: as kStopPatience.
   WorkerSlot(protocol::WorkerOptions options, Mailbox& mailbox,
-             std::function<void(const WorkerEvent&)> on_event);
+             std::function<void(const WorkerEvent&)> on_event,
+             Seconds stop_patience);
   // Tells the worker to stop with a checkpoint, waits for it up to kStopTime,
   // then kills it.
   ~WorkerSlot();
@@ -55,6 +58,9 @@ class WorkerSlot {
   void begin_to_leave();
 
  private:
+  // When the present wait for the worker is over.
+  Instant give_up_at(Instant heard,
+                     const protocol::WorkerOptions& options) const;
   void keep_running(const std::stop_token& stop);
   void converse(protocol::WorkerProcess& worker,
                 const protocol::WorkerOptions& options,
@@ -77,8 +83,10 @@ class WorkerSlot {
   std::deque<protocol::WorkerRequest> requests_;
   std::atomic<bool> is_restart_wanted_{false};
   std::atomic<int> pid_{0};
-  bool is_busy_ = false;  // the thread's own: a job is under way
-  std::jthread thread_;   // last: it uses all of the above
+  Seconds stop_patience_;
+  bool is_busy_ = false;            // the thread's own: a job is under way
+  std::optional<Instant> stop_by_;  // alike: it was told to stop
+  std::jthread thread_;             // last: it uses all of the above
 };
 
 }  // namespace quorate::client

@@ -49,6 +49,11 @@ inline constexpr std::uint64_t kShardCacheBytes = 1ULL << 30;
 inline constexpr std::uint64_t kDiskReserveBytes = 64ULL << 20;
 // A worker has this long to write a checkpoint before it is killed.
 inline constexpr Seconds kStopTime{0.8};
+// A worker that was told to stop has this long to get to the end of its step;
+// then it is ended, and the work since the last checkpoint is lost. A pause,
+// the allowed hours and a cancellation hold within it, however long a step
+// takes.
+inline constexpr Seconds kStopPatience{5};
 // The worker program has this long to say what a device can do. Long, since a
 // GPU's driver may have to compile first.
 inline constexpr Seconds kDevicePatience{300};

@@ -48,6 +48,7 @@ class AgentFixture {
   std::atomic<std::uint64_t> disk_bytes{0};  // no limit
   SettableClock clock;
   Seconds worker_silence{600};
+  Seconds stop_patience = client::kStopPatience;
 
   PublicKey host() const { return identity_.host.public_key(); }
 
@@ -67,7 +68,10 @@ class AgentFixture {
         once,
         clock,
         nullptr,
-        nullptr};
+        nullptr,
+        {},
+        {},
+        stop_patience};
     client::Agent agent(parts);
     std::atomic<bool> leave{false};
     std::jthread watcher([&](const std::stop_token& stop) {

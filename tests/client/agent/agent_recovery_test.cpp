@@ -152,6 +152,42 @@ TEST_CASE("a worker that hangs is replaced, and its task done") {
   CHECK(fixture.server.failures().empty());
 }
 
+TEST_CASE(
+    "a pause holds within a step, and costs only what no checkpoint has") {
+  AgentFixture fixture;
+  fixture.stop_patience = Seconds(0.2);
+  fixture.server.add_unit(1);
+  bool was_stopped = false;
+  AgentState end = fixture.run("silent", [&] {
+    if (fs::exists(fixture.result_folder(1) / "checkpoint")) {
+      fixture.is_paused = !was_stopped;
+    }
+    const client::Activity now =
+        client::read_activity(fixture.folder / "activity.json");
+    was_stopped = was_stopped || (now.rest == "paused" && !now.tasks.empty() &&
+                                  now.tasks[0].state == "ready");
+    return fixture.server.has_report(1);
+  });
+  CHECK(was_stopped);
+  CHECK(fixture.server.failures().empty());
+  CHECK(end.counters.accepted == 1);
+}
+
+TEST_CASE("a cancelled unit ends within a step") {
+  AgentFixture fixture;
+  fixture.stop_patience = Seconds(0.2);
+  fixture.server.add_unit(1);
+  bool is_cancelled = false;
+  AgentState end = fixture.run("silent", [&] {
+    if (fs::exists(fixture.result_folder(1) / "checkpoint") && !is_cancelled) {
+      fixture.server.cancel(1);
+      is_cancelled = true;
+    }
+    return is_cancelled && !fs::exists(fixture.result_folder(1));
+  });
+  CHECK(end.counters.cancelled == 1);
+}
+
 TEST_CASE("a damaged state file is set aside, and work goes on") {
   AgentFixture fixture;
   write_file_durably(fixture.folder / "state.json", as_bytes("{\"version\":"));
