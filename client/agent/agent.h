@@ -136,8 +136,8 @@ class Agent {
   void on_refused(Task& task, const std::string& kind, const std::string& why);
   void on_computed(Task& task, const Computed& computed);
   void on_report(Task& task, const ReportAnswer& answer);
-  protocol::ComputeRequest compute_request(const Task& task,
-                                           double& step_operations) const;
+  protocol::ComputeRequest compute_request(const Assignment& assignment) const;
+  void on_stopped(Task& task);
   Task* find(ResultId result);
   void give_up(Task& task, const std::string& why);
   // Removes the files of a result.

@@ -11,6 +11,7 @@
 #include "client/units/assigned_unit.h"
 #include "client/units/replica_maker.h"
 #include "client/units/snapshot_maker.h"
+#include "client/units/unit_time.h"
 #include "workunits/models/model_spec.h"
 
 namespace quorate::client {
@@ -31,6 +32,8 @@ struct Download {
   bool is_doubtful = false;  // hash what is there already
   Mates* mates = nullptr;
   std::uint64_t memory = 0;  // bytes to make a snapshot in; 0: any
+  double speed_flops = 0;    // of its device; 0: unknown
+  Seconds longest{0};        // that it may take; 0: any
 };
 
 void fetch_object(const Download& how, const ObjectRef& object) {
@@ -71,6 +74,8 @@ void fetch_objects(const Download& how, const Assignment& assignment,
   // It is small, and read here.
   fetch_object({how.api, how.cache, how.disk, {}, true}, unit);
   TrainingTask work = open_unit(assignment, how.cache, project);
+  expect_short_enough(assignment.result, estimated_time(work, how.speed_flops),
+                      how.longest);
   for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
     expect_size(object_of(assignment, kind), most_bytes(work, kind));
   }
@@ -201,20 +206,19 @@ void Agent::fetch(Task& task) {
       [&cache = cache_, &disk = disk_, needed = needed_objects(),
        &project = parts_.project, assignment = task.assignment,
        is_doubtful = task.was_doubted, mates = mates_of(parts_),
-       memory = std::uint64_t{orders_.memory_mb} << 20](ProjectApi& api) {
-        fetch_objects({api, cache, disk, needed, is_doubtful, mates, memory},
+       memory = std::uint64_t{orders_.memory_mb} << 20,
+       speed = computer_->speed_of(task.device),
+       longest = orders_.longest_unit](ProjectApi& api) {
+        fetch_objects({api, cache, disk, needed, is_doubtful, mates, memory,
+                       speed, longest},
                       assignment, project);
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
 }
 
-protocol::ComputeRequest Agent::compute_request(const Task& task,
-                                                double& step_operations) const {
-  const Assignment& assignment = task.assignment;
-  TrainingTask work = open_unit(assignment, cache_, parts_.project);
-  step_operations = training_operations(work.model) * work.range.batch;
-
+protocol::ComputeRequest Agent::compute_request(
+    const Assignment& assignment) const {
   fs::path folder = result_folder(assignment.result);
   fs::create_directories(folder);
   auto path = [&](ObjectKind kind) {
@@ -233,10 +237,14 @@ protocol::ComputeRequest Agent::compute_request(const Task& task,
 }
 
 void Agent::start(Task& task) {
-  double step_operations = 0;
   try {
-    protocol::ComputeRequest request = compute_request(task, step_operations);
-    computer_->start(task, std::move(request), step_operations);
+    const TrainingTask work =
+        open_unit(task.assignment, cache_, parts_.project);
+    computer_->start(task, compute_request(task.assignment),
+                     training_operations(work.model) * work.range.batch);
+    task.most_time =
+        most_time(estimated_time(work, computer_->speed_of(task.device)),
+                  orders_.longest_unit);
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::io) throw;
     on_refused(task, std::string(name_of(e.kind())), e.what());
@@ -244,6 +252,7 @@ void Agent::start(Task& task) {
   }
   task.state = TaskState::computing;  // attempts count on: see Lost
   task.is_stopping = false;
+  task.started = parts_.clock.now();
   log_info("computing", {{"result", task.id()}, {"device", task.device}});
 }
 
@@ -261,7 +270,7 @@ void Agent::on_compute_news(ResultId result, const ComputeNews& news) {
   } else if (const auto* computed = std::get_if<Computed>(&news)) {
     on_computed(*task, *computed);
   } else if (std::holds_alternative<Stopped>(news)) {
-    task->state = TaskState::ready;
+    on_stopped(*task);
   } else if (const auto* refused = std::get_if<Refused>(&news)) {
     on_refused(*task, refused->kind, refused->kind + ": " + refused->why);
   } else if (const auto* lost = std::get_if<Lost>(&news)) {
@@ -269,7 +278,21 @@ void Agent::on_compute_news(ResultId result, const ComputeNews& news) {
   }
 }
 
+void Agent::on_stopped(Task& task) {
+  const bool took_too_long = is_overdue(task, parts_.clock.now());
+  task.computed += parts_.clock.now() - task.started;
+  task.state = TaskState::ready;
+  if (!took_too_long || task.is_cancelled) return;
+  give_up(task,
+          fmt::format("{}: took more than the {:.0f} minutes that it may take "
+                      "by the speed of this device and the preference "
+                      "unit_hours",
+                      name_of(ErrorKind::unsupported),
+                      task.most_time / Seconds(60)));
+}
+
 void Agent::on_lost(Task& task, const Lost& lost) {
+  task.computed += parts_.clock.now() - task.started;
   task.state = TaskState::ready;
   if (lost.has_aborted) ++task.aborts;
   if (task.aborts >= kMostAborts) {

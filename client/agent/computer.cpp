@@ -59,6 +59,7 @@ void Computer::set_limits(const Orders& orders) {
     if (!slot.worker || wanted == slot.options) continue;
     slot.options = wanted;
     slot.is_ready = false;
+    slot.speed_flops = 0;  // of other threads, or another share of the time
     slot.worker->restart(wanted);
   }
 }
@@ -87,6 +88,13 @@ std::vector<DeviceWorkers> Computer::devices() const {
     found->speed_flops = std::max(found->speed_flops, slot.speed_flops);
   }
   return devices;
+}
+
+double Computer::speed_of(const std::string& device) const {
+  for (const DeviceWorkers& one : devices()) {
+    if (one.device == device) return one.speed_flops;
+  }
+  return 0;
 }
 
 std::vector<std::string> Computer::names() const {

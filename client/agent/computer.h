@@ -55,6 +55,8 @@ class Computer {
 
   // The devices whose workers were not given up.
   std::vector<DeviceWorkers> devices() const;
+  // Of one worker on that device, from its last result; 0: unknown.
+  double speed_of(const std::string& device) const;
   // What each worker computes on, by its own words; without those that never
   // said.
   std::vector<std::string> names() const;
@@ -79,7 +81,8 @@ class Computer {
     std::unique_ptr<WorkerSlot> worker;  // null: given up
     bool is_ready = false;
     std::optional<protocol::WorkerReady> ready;  // its last
-    double speed_flops = 0;  // from its last result; 0: unknown
+    double speed_flops = 0;  // from its last result, with these options; 0:
+                             // unknown
     ResultId result = 0;     // 0: idle
     std::uint64_t job = 0;
     double step_operations = 0;

@@ -29,6 +29,7 @@ Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
   orders.memory_mb = memory_mb / std::max(1U, workers);
   orders.cache_bytes = std::uint64_t{prefs.cache_mb} << 20;
   orders.disk_bytes = std::uint64_t{prefs.disk_mb} << 20;
+  orders.longest_unit = Seconds(3600.0 * prefs.unit_hours);
   return orders;
 }
 

@@ -50,6 +50,8 @@ constexpr std::array kTable{
     PrefInfo{"memory_mb", &Prefs::memory_mb, true, 256, 100'000'000,
              "megabytes of memory that computing may use; 0: half of this "
              "machine's"},
+    PrefInfo{"unit_hours", &Prefs::unit_hours, true, 1, 8760,
+             "hours that one unit may compute before it is given back; 0: any"},
 };
 
 [[noreturn]] void refuse(const PrefInfo& info, const std::string& expected,

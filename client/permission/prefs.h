@@ -25,6 +25,7 @@ struct Prefs {
   std::uint32_t cache_mb = 1024;  // of shards that are kept
   std::uint32_t disk_mb = 20480;  // of the data folder; 0: no limit
   std::uint32_t memory_mb = 0;    // of all tasks; 0: half of the machine's
+  std::uint32_t unit_hours = 24;  // of one unit; 0: any
 
   bool operator==(const Prefs&) const = default;
 };

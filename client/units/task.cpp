@@ -9,7 +9,8 @@ namespace quorate::client {
 namespace {
 
 Step next_of_computing(const Task& task, const Situation& situation) {
-  bool should_stop = task.is_cancelled || situation.is_paused;
+  bool should_stop = task.is_cancelled || situation.is_paused ||
+                     is_overdue(task, situation.now);
   return should_stop && !task.is_stopping ? Step::stop : Step::wait;
 }
 
@@ -80,6 +81,11 @@ void enter(Task& task, TaskState state) {
   task.attempts = 0;
   task.obstacle.clear();
   task.retry_at = {};
+}
+
+bool is_overdue(const Task& task, Instant now) {
+  return task.most_time > Seconds(0) &&
+         task.computed + (now - task.started) > task.most_time;
 }
 
 bool is_uncomputed(const Task& task) {

@@ -57,6 +57,9 @@ struct Task {
   std::uint32_t aborts = 0;    // of workers that computed it
   std::string obstacle;        // of this machine that they met: a full disk
   Instant retry_at{};
+  Instant started{};     // its worker, if computing
+  Seconds computed{0};   // by workers before that one
+  Seconds most_time{0};  // that it may compute in all; 0: any
 
   ResultId id() const { return assignment.result; }
 };
@@ -79,6 +82,8 @@ Step next(const Task& task, const Situation& situation);
 // The task enters a state: failures of the one before count no more.
 void enter(Task& task, TaskState state);
 
+// True if a computing task has taken longer than it may.
+bool is_overdue(const Task& task, Instant now);
 // True while the task is still to be computed.
 bool is_uncomputed(const Task& task);
 // True from the end of computing to the report.

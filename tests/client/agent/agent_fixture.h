@@ -45,7 +45,8 @@ class AgentFixture {
   TemporaryFolder folder;
   std::atomic<bool> is_paused{false};
   std::atomic<std::uint32_t> threads{1};
-  std::atomic<std::uint64_t> disk_bytes{0};  // no limit
+  std::atomic<std::uint64_t> disk_bytes{0};       // no limit
+  std::atomic<Seconds> longest_unit{Seconds(0)};  // any
   SettableClock clock;
   Seconds worker_silence{600};
   Seconds stop_patience = client::kStopPatience;
@@ -108,6 +109,7 @@ class AgentFixture {
     client::Orders orders;
     orders.threads = threads;
     orders.disk_bytes = disk_bytes;
+    orders.longest_unit = longest_unit.load();
     if (is_paused) orders.permission = {client::Rest::paused, "paused"};
     return orders;
   }

@@ -34,6 +34,42 @@ TEST_CASE("units that fit disk_mb one after another are all computed") {
   CHECK(fixture.server.failures().empty());
 }
 
+TEST_CASE("a unit that computes longer than it may is given up") {
+  AgentFixture fixture;
+  fixture.longest_unit = Seconds(3600);
+  fixture.server.add_unit(1);
+  bool has_passed = false;
+  fixture.run("slow", [&] {
+    const client::Activity now =
+        client::read_activity(fixture.folder / "activity.json");
+    const bool is_computing =
+        !now.tasks.empty() && now.tasks[0].state == "computing";
+    if (is_computing && !has_passed) fixture.clock.advance(Seconds(3700));
+    has_passed = has_passed || is_computing;
+    return !fixture.server.failures().empty();
+  });
+  REQUIRE(fixture.server.failures().size() == 1);
+  CHECK(fixture.server.failures()[0].starts_with(
+      "unsupported: took more than the 60 minutes"));
+}
+
+TEST_CASE("a unit too long for the device's speed is not fetched") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  bool has_second = false;
+  fixture.run("cpu", [&] {
+    if (!has_second && fixture.server.has_report(1)) {
+      fixture.longest_unit = Seconds(0.1);  // the worker said: half a second
+      has_second = true;
+      fixture.server.add_unit(2);
+    }
+    return !fixture.server.failures().empty();
+  });
+  REQUIRE_FALSE(fixture.server.failures().empty());
+  CHECK(fixture.server.failures()[0].find(
+            "result 2: would take some 0 hours") != std::string::npos);
+}
+
 TEST_CASE("of a reported result nothing stays on the disk") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

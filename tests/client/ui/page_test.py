@@ -35,7 +35,7 @@ def sample_status():
                   "gpu_percent": 40, "hours": "22:00-07:00",
                   "on_battery": False, "max_load": 25, "idle_minutes": 0,
                   "down_kbps": 0, "up_kbps": 100, "cache_mb": 1024,
-                  "disk_mb": 20480},
+                  "disk_mb": 20480, "unit_hours": 24},
         "projects": [{
             "name": HOSTILE, "url": "https://example.org:8470",
             "fingerprint": "00", "user": "ada", "running": True, "pid": 7,

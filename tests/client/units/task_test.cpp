@@ -66,6 +66,17 @@ TEST_CASE("a busy task waits, whatever happens to it") {
   CHECK(next(task, free_way()) == Step::wait);
 }
 
+TEST_CASE("a worker is told to stop when the unit's time is over") {
+  Task task = in_state(TaskState::computing);
+  Situation situation = free_way();
+  task.started = situation.now - Seconds(50);
+  CHECK(next(task, situation) == Step::wait);  // any time
+  task.most_time = Seconds(60);
+  CHECK(next(task, situation) == Step::wait);
+  task.computed = Seconds(11);  // before a pause
+  CHECK(next(task, situation) == Step::stop);
+}
+
 TEST_CASE("a worker is told to stop once") {
   Task task = in_state(TaskState::computing);
   task.is_cancelled = true;
