@@ -163,7 +163,11 @@ AgentState parse_state(const std::string& text) {
   AgentState state;
   state.counters = read_counters(fields.at("counters"));
   for (const nlohmann::json& task : fields.array("tasks")) {
-    state.tasks.push_back(read_task(task));
+    try {
+      state.tasks.push_back(read_task(task));
+    } catch (const Error& e) {
+      log_warning("task_damaged", {{"why", e.what()}});
+    }
   }
   return state;
 }

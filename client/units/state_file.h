@@ -47,7 +47,9 @@ class StateFile {
 };
 
 // The text of state.json. Unsigned work is kept as `needs_files`: its objects
-// and its checkpoint are found again. Throws corrupt for anything else.
+// and its checkpoint are found again. Throws corrupt for anything else; but a
+// task that is none is left out and logged, since the others are good without
+// it.
 std::string write_state(const AgentState& state);
 AgentState parse_state(const std::string& text);
 
