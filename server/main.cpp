@@ -38,6 +38,7 @@ int run(int argc, char** argv) {
   quorate::add_train(app, options);
   quorate::add_serve(app, options);
   quorate::add_show(app, options);
+  quorate::add_users(app, options);
   quorate::add_storage(app, options);
   quorate::add_by_hand(app, options);
   quorate::add_result(app, options);

@@ -29,6 +29,7 @@ struct User {
   double credit = 0;
   Millis created = 0;
   RecentCredit recent;
+  std::string ban_reason;  // in words; empty unless the account is banned
 };
 
 // The user that house workers belong to.

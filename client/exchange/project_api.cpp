@@ -100,12 +100,14 @@ protocol::SessionReply ProjectApi::enrol() {
 }
 
 // A server that opens no session says nothing about any one task, and may be
-// another at the project's address: whatever it says, we come back later.
+// another at the project's address: whatever it says, we come back later. One
+// that refuses and says when to come back means us: our account is banned.
 protocol::SessionReply ProjectApi::open_session() {
   try {
     return enrol();
   } catch (const Error& e) {
     if (e.kind() == ErrorKind::unavailable) throw;
+    if (e.kind() == ErrorKind::denied && asked_delay_ > Seconds(0)) throw;
     throw Error(ErrorKind::unavailable,
                 fmt::format("open a session: {}: is another project served at "
                             "this address?",

@@ -75,7 +75,8 @@ class ProjectApi {
   // Registers account and host (again and again: it changes nothing) and opens
   // a session.
   protocol::SessionReply enrol();
-  // As enrol(); throws unavailable whatever goes wrong.
+  // As enrol(); throws unavailable whatever goes wrong, but denied where the
+  // server refuses us for a time that it names.
   protocol::SessionReply open_session();
   HttpReply post(const char* path, ByteView body, const char* content_type);
   HttpReply send(const HttpRequest& request);

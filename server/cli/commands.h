@@ -31,6 +31,7 @@ void add_train(CLI::App& app, GlobalOptions& options);
 void add_serve(CLI::App& app, GlobalOptions& options);
 void add_show(CLI::App& app, GlobalOptions& options);
 void add_lists(CLI::App& app, GlobalOptions& global);  // called by add_show()
+void add_users(CLI::App& app, GlobalOptions& global);
 void add_storage(CLI::App& app, GlobalOptions& options);
 // The orders that only look, of the groups `workunit` and `result`.
 void add_workunit_show(CLI::App& workunit, GlobalOptions& options);

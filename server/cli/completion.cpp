@@ -30,6 +30,7 @@ Names names_of(const ProjectFolder& folder, const std::string& list) {
   if (list == "datasets") return dataset_names(folder);
   if (list == "runs") return rows(folder, "train-list", "run");
   if (list == "hosts") return rows(folder, "hosts", "id");
+  if (list == "users") return rows(folder, "users", "id");
   return {};
 }
 
@@ -41,6 +42,8 @@ void add_completion(CLI::App& app, GlobalOptions& global) {
                                {"--run", "runs"},
                                {"HOST", "hosts"},
                                {"--host", "hosts"},
+                               {"USER", "users"},
+                               {"--user", "users"},
                                {"DATASET", "datasets"},
                                {"--dataset", "datasets"}},
                               [&global](const std::string& list) {

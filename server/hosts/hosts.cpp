@@ -112,6 +112,7 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
     changed(old.id);
     return old;
   }
+  expect_not_banned(user);
   if (user != kHouseUser && hosts_of(user).size() >= max_hosts_of_user_) {
     throw Error(ErrorKind::denied,
                 fmt::format("register host: this account has {} hosts, the "
@@ -124,6 +125,19 @@ Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
   fresh.last_seen = now;
   fresh.id = store_.insert_host(fresh);
   return add(fresh);
+}
+
+void HostTable::expect_not_banned(UserId id) const {
+  const std::string& reason = users_.at(id).ban_reason;
+  if (reason.empty()) return;
+  throw Error(ErrorKind::denied,
+              "register host: this account is banned from the project: " +
+                  reason + ": ask its operator");
+}
+
+void HostTable::set_ban_reason(UserId id, const std::string& reason) {
+  users_.at(id).ban_reason = reason;
+  dirty_users_.insert(id);
 }
 
 void HostTable::change_key(Host& host, const PublicKey& key) {

@@ -35,7 +35,8 @@ class HostTable {
   const User& register_user(const PublicKey& key, const std::string& name,
                             Millis now);
   // Throws denied if the account is unknown or has all the hosts that it may
-  // have, or the host key belongs to another account.
+  // have, or the host key belongs to another account; for a new host, also if
+  // the account is banned.
   Host& register_host(const Host& host, const PublicKey& account, Millis now);
   // Of a user whom its door knows otherwise than by a key.
   Host& register_host_of(UserId user, const Host& host, Millis now);
@@ -44,6 +45,9 @@ class HostTable {
   // From now on its results are signed with this key. Throws denied if it is
   // another host's.
   void change_key(Host& host, const PublicKey& key);
+  // A banned account registers no more hosts; those that it has are not
+  // touched. Empty: it may again. The user must exist.
+  void set_ban_reason(UserId user, const std::string& reason);
 
   // nullptr if unknown.
   Host* host(HostId id);
@@ -81,6 +85,7 @@ class HostTable {
 
  private:
   Host& add(const Host& host);
+  void expect_not_banned(UserId user) const;
 
   Store& store_;
   std::size_t max_hosts_of_user_;

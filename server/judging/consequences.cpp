@@ -24,6 +24,11 @@ const char* event_of(HostMark mark) {
   return "host_marked";
 }
 
+bool is_banned_with_user(const Host& host) {
+  return host.mark == HostMark::banned &&
+         host.mark_reason.starts_with(kAccountBanned);
+}
+
 bool has_valid_result_of(const LiveUnit& live, HostId host) {
   return std::any_of(live.results.begin(), live.results.end(),
                      [host](const Result& result) {
@@ -201,6 +206,26 @@ void Consequences::pardon(Host& host, const std::string& reason) {
   host.false_results = 0;
   set_mark(host, HostMark::none, reason, 0);
   state_.trust.reset(host.id);
+}
+
+void Consequences::ban_user(UserId user, const std::string& reason) {
+  state_.hosts.set_ban_reason(user, reason);
+  state_.record("user_banned", 0, 0, fmt::format("user {}: {}", user, reason));
+  for (HostId id : state_.hosts.hosts_of(user)) {
+    Host& host = *state_.hosts.host(id);
+    if (host.mark == HostMark::banned && !is_banned_with_user(host)) continue;
+    ban(host, std::string(kAccountBanned) + reason);
+  }
+}
+
+void Consequences::pardon_user(UserId user, const std::string& reason) {
+  state_.hosts.set_ban_reason(user, "");
+  state_.record("user_pardoned", 0, 0,
+                fmt::format("user {}: {}", user, reason));
+  for (HostId id : state_.hosts.hosts_of(user)) {
+    Host& host = *state_.hosts.host(id);
+    if (is_banned_with_user(host)) pardon(host, reason);
+  }
 }
 
 std::size_t Consequences::purge(Host& host, const std::string& reason) {

@@ -18,6 +18,10 @@ inline constexpr std::string_view kRevokedByOperator =
 // The same of one that was taken out with all others of its host.
 inline constexpr std::string_view kPurged = "purged by the operator: ";
 
+// How the reason begins of a host that was banned with its account: what a
+// pardon of the account finds it by.
+inline constexpr std::string_view kAccountBanned = "its account is banned: ";
+
 class Consequences {
  public:
   explicit Consequences(ProjectState& state) : state_(state) {}
@@ -50,6 +54,11 @@ class Consequences {
   void trust(Host& host, const std::string& reason);
   void ban(Host& host, const std::string& reason);
   void pardon(Host& host, const std::string& reason);
+  // Bans the account and each of its hosts; one that is banned on its own
+  // account keeps its reason, so that pardon_user, which pardons the others,
+  // leaves it banned.
+  void ban_user(UserId user, const std::string& reason);
+  void pardon_user(UserId user, const std::string& reason);
   // Bans, and has every update of the host in a run that goes on revoked;
   // returns how many those are.
   std::size_t purge(Host& host, const std::string& reason);

@@ -22,7 +22,7 @@ namespace {
 // The row with this id, key or name. rows: by id. label(row): as a list shows
 // it.
 template <class Rows, class Label>
-auto& named(Rows& rows, const char* what, const std::string& wanted,
+auto& named(Rows& rows, const std::string& what, const std::string& wanted,
             Label label) {
   auto* found = static_cast<decltype(&rows.begin()->second)>(nullptr);
   std::size_t count = 0;
@@ -36,13 +36,13 @@ auto& named(Rows& rows, const char* what, const std::string& wanted,
   }
   if (count == 1) return *found;
   if (count > 1) {
-    refuse(
-        what, wanted,
-        fmt::format("{} have this name: give the id (`quorate hosts`)", count));
+    refuse(what, wanted,
+           fmt::format("{} have this name: give the id (`quorate {}s`)", count,
+                       what));
   }
   refuse(what, wanted,
-         fmt::format("there is none: known are {}; see `quorate hosts`",
-                     known(labels)));
+         fmt::format("there is none: known are {}; see `quorate {}s`",
+                     known(labels), what));
 }
 
 // "2026-11-24T10:30:05Z"; the time and the Z may be missing.

@@ -38,9 +38,10 @@ Person this_person() {
 
 bool only_asks(const std::string& command, const nlohmann::json& arguments) {
   static const std::set<std::string> kQuestions = {
-      "train-list", "train-show", "status",  "hosts",        "host-show",
-      "host-find",  "workunits",  "results", "snapshots",    "ledger",
-      "exportable", "peers-list", "log",     "workunit-show"};
+      "train-list", "train-show",    "status",     "hosts",
+      "host-show",  "host-find",     "workunits",  "results",
+      "snapshots",  "ledger",        "exportable", "peers-list",
+      "log",        "workunit-show", "users",      "user-show"};
   // Others may ignore an argument that they do not know, and do it.
   static const std::set<std::string> kMayBeDry = {"validate", "assimilate"};
   if (kQuestions.contains(command)) return true;

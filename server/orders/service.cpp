@@ -25,6 +25,7 @@
 #include "server/orders/runs/create_run.h"
 #include "server/orders/runs/move_run.h"
 #include "server/orders/unit_view.h"
+#include "server/orders/user_orders.h"
 #include "server/page/status.h"
 
 namespace quorate {
@@ -167,6 +168,10 @@ const std::map<std::string, Command>& commands() {
       {"host-ban", ban_host},
       {"host-pardon", pardon_host},
       {"host-purge", purge_host},
+      {"users", on_state<list_users>},
+      {"user-show", on_state<show_user>},
+      {"user-ban", on_memory<ban_user>},
+      {"user-pardon", on_memory<pardon_user>},
       {"workunits", on_state<list_workunits>},
       {"results", on_state<list_results>},
       {"snapshots", list_snapshots},

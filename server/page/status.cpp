@@ -1,5 +1,6 @@
 #include "server/page/status.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <nlohmann/json.hpp>
@@ -203,6 +204,29 @@ json hosts(ProjectState& state) {
     rows.push_back(status::host(state, host));
   }
   return rows;
+}
+
+json user(ProjectState& state, const User& user) {
+  std::uint64_t valid = 0;
+  std::uint64_t invalid = 0;
+  Millis last_seen = 0;
+  for (HostId id : state.hosts.hosts_of(user.id)) {
+    const Host& host = *state.hosts.host(id);
+    valid += host.valid;
+    invalid += host.invalid;
+    last_seen = std::max(last_seen, host.last_seen);
+  }
+  return {{"id", user.id},
+          {"name", user.name},
+          {"key", user.key.hex()},
+          {"hosts", state.hosts.hosts_of(user.id).size()},
+          {"valid", valid},
+          {"invalid", invalid},
+          {"credit", user.credit},
+          {"created", user.created},
+          {"last_seen", last_seen},
+          {"state", user.ban_reason.empty() ? "member" : "banned"},
+          {"ban_reason", user.ban_reason}};
 }
 
 json workunit(ProjectState& state, const Workunit& unit) {

@@ -22,6 +22,8 @@ nlohmann::json run(ProjectState& state, const TrainingRun& training);
 nlohmann::json settings(const Run& run);
 nlohmann::json host(ProjectState& state, const Host& host);
 nlohmann::json hosts(ProjectState& state);
+// An account with the sums of its hosts.
+nlohmann::json user(ProjectState& state, const User& user);
 // With the name of its run.
 nlohmann::json workunit(ProjectState& state, const Workunit& unit);
 // Whatever its verdict: of a result that has none, without its claim.

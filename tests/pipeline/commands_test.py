@@ -99,7 +99,7 @@ def test_json(stage):
     asked = [["dataset", "list"], ["dataset", "remove", "more"],
              ["train", "show", RUN], ["train", "list"],
              ["train", "pause", RUN], ["train", "resume", RUN], ["status"],
-             ["hosts"], ["workunits"], ["results"], ["snapshots"],
+             ["hosts"], ["users"], ["workunits"], ["results"], ["snapshots"],
              ["validate"], ["assimilate"], ["validate", "--dry-run"],
              ["assimilate", "--dry-run"], ["verify-ledger", RUN],
              ["replay", RUN], ["backup", stage.folder / "backup"],

@@ -133,9 +133,47 @@ def test_purge(stage):
     return f"two hosts purged, the server killed {kills} times meanwhile"
 
 
+def test_banned_account(stage):
+    """Neither its hosts nor new ones of it work; a pardon lets both in."""
+    project = make_project(stage, 4000, 0)
+    server = Server(project).start()
+    eve = Volunteer(stage, "eve").attach(server).start()
+    wait_for("a result of eve", eve.acknowledged, 30)
+    banned = project.ask("user", "ban", "eve", "--reason", "made-up results")
+    expect(banned["state"] == "banned" and banned["hosts"] == 1 and
+           state_of(project, eve) == "banned", f"ban: {banned}")
+    why = "is banned from the project: made-up results: ask its operator"
+    wait_for("eve hears it", lambda: "this host is banned from the project: "
+             "its account is banned: made-up results" in eve.text())
+    server.stop()
+    server.start()
+    attic = Volunteer(stage, "attic")
+    stage.run(attic.program, "attach", "--dir", attic.folder, server.address(),
+              "--account", eve.folder / "account.key", "--name", "eve")
+    attic.order("prefs", "set", "on_battery", "yes")
+    attic.start()
+    wait_for("the new host is refused", lambda: "project_refuses" in
+             attic.text() and f"this account {why}" in attic.text())
+    expect([row["hosts"] for row in project.ask("users")] == [1],
+           f"the new host is in: {project.ask('hosts')}")
+    pardoned = project.ask("user", "pardon", "eve")
+    expect(pardoned["state"] == "member", f"pardon: {pardoned}")
+    for volunteer in (eve, attic):  # which else ask in an hour
+        volunteer.stop()
+        known = len(volunteer.acknowledged())
+        volunteer.start()
+        wait_for("a result", lambda: len(volunteer.acknowledged()) > known, 30)
+    expect([row["hosts"] for row in project.ask("users")] == [2],
+           f"{project.ask('users')}")
+    for volunteer in (eve, attic):
+        volunteer.stop()
+    server.stop()
+    return "a banned account's hosts, old and new, refused until the pardon"
+
+
 def revocations(project):
     return [e for e in project.ledger() if e["kind"] == "revocation"]
 
 
 if __name__ == "__main__":
-    run(__doc__, test_turncoat, test_purge)
+    run(__doc__, test_turncoat, test_purge, test_banned_account)

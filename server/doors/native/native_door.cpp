@@ -71,6 +71,18 @@ Response banned_response(const Host& host) {
                         kRefusedRetry);
 }
 
+// What register_them() answers; who is denied hears when to ask again: somebody
+// has to do something first.
+template <class Register>
+Response or_refusal(Register&& register_them) {
+  try {
+    return register_them();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::denied) throw;
+    return error_response(error.kind(), error.what(), kRefusedRetry);
+  }
+}
+
 Error stale_challenge() {
   return Error(ErrorKind::denied,
                "new session: unknown, used or expired challenge: ask for "
@@ -222,14 +234,16 @@ void NativeDoor::post_host(const Request& request, Responder responder) {
     host.has_chosen_name = wanted.is_name_chosen;
     host.platform = wanted.platform;
     host.door = kNativeDoor;
-    const Host& known = state_.hosts.register_host(host, wanted.account,
-                                                   state_.clock.unix_ms());
-    if (is_new) {
-      state_.record(
-          "host_joined", 0, known.id,
-          state_.hosts.user(known.user_id)->name + ": " + known.platform);
-    }
-    return json_response(200, protocol::write(protocol::HostReply{known.id}));
+    return or_refusal([&] {
+      const Host& known = state_.hosts.register_host(host, wanted.account,
+                                                     state_.clock.unix_ms());
+      if (is_new) {
+        state_.record(
+            "host_joined", 0, known.id,
+            state_.hosts.user(known.user_id)->name + ": " + known.platform);
+      }
+      return json_response(200, protocol::write(protocol::HostReply{known.id}));
+    });
   });
 }
 

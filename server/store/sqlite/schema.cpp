@@ -455,13 +455,19 @@ constexpr const char* kChosenNames = R"sql(
 ALTER TABLE hosts ADD COLUMN has_chosen_name INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// See User::ban_reason.
+constexpr const char* kBannedAccounts = R"sql(
+ALTER TABLE users ADD COLUMN ban_reason TEXT NOT NULL DEFAULT '';
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
-    kFirstSchema,   kHostShares, kSealedTasks,     kOptimizers, kMicroBatches,
-    kTrust,         kLateUnits,  kRetention,       kBoinc,      kRecentCredit,
-    kShardProgress, kCodecs,     kPeers,           kShares,     kAssimilators,
-    kOrders,        kUnitTimes,  kUnverifiedUnits, kChosenNames};
+    kFirstSchema,  kHostShares,      kSealedTasks,   kOptimizers,
+    kMicroBatches, kTrust,           kLateUnits,     kRetention,
+    kBoinc,        kRecentCredit,    kShardProgress, kCodecs,
+    kPeers,        kShares,          kAssimilators,  kOrders,
+    kUnitTimes,    kUnverifiedUnits, kChosenNames,   kBannedAccounts};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

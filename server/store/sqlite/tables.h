@@ -72,6 +72,7 @@ struct Table<User> {
     column("created", row.created);
     column("recent_credit", row.recent.per_day);
     column("recent_credit_at", row.recent.at);
+    column("ban_reason", row.ban_reason);
   }
 };
 

@@ -129,6 +129,20 @@ TEST_CASE_FIXTURE(Fixture, "a server that opens no session may do so later") {
   CHECK_NOTHROW(api.ask_for_work({}));
 }
 
+TEST_CASE_FIXTURE(Fixture, "a server that bans the account is believed") {
+  server.refusal.status = 403;
+  server.refusal.body =
+      R"({"kind":"denied","message":"banned","retry_after":3600})";
+  try {
+    api.ask_for_work({});
+    FAIL("it was let in");
+  } catch (const Error& e) {
+    CHECK(e.kind() == ErrorKind::denied);
+    CHECK(std::string(e.what()) == "/v1/accounts: the server says: banned");
+    CHECK(api.asked_delay() == Seconds(3600));
+  }
+}
+
 TEST_CASE_FIXTURE(Fixture, "a session that the server forgot is replaced") {
   api.ask_for_work({});
   server.sessions = 10;

@@ -57,13 +57,15 @@ constexpr const char* kWithoutUnverifiedUnits =
     "ALTER TABLE workunits DROP COLUMN is_unverified";
 constexpr const char* kWithoutChosenNames =
     "ALTER TABLE hosts DROP COLUMN has_chosen_name";
+constexpr const char* kWithoutBannedAccounts =
+    "ALTER TABLE users DROP COLUMN ban_reason";
 // The newest first.
-constexpr std::array kUndone = {kWithoutChosenNames,   kWithoutUnverifiedUnits,
-                                kWithoutUnitTimes,     kWithoutOrders,
-                                kWithoutAssimilators,  kWithoutShares,
-                                kWithoutPeers,         kWithoutCodecs,
-                                kWithoutShardProgress, kWithoutRecentCredit};
-constexpr std::size_t kNewest = 19;
+constexpr std::array kUndone = {
+    kWithoutBannedAccounts, kWithoutChosenNames, kWithoutUnverifiedUnits,
+    kWithoutUnitTimes,      kWithoutOrders,      kWithoutAssimilators,
+    kWithoutShares,         kWithoutPeers,       kWithoutCodecs,
+    kWithoutShardProgress,  kWithoutRecentCredit};
+constexpr std::size_t kNewest = 20;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {
@@ -274,7 +276,8 @@ TEST_CASE("shares are counted as the ledger grows, and found again in it") {
   check_shares();
 }
 
-TEST_CASE("people and machines of an older store have no recent credit") {
+TEST_CASE(
+    "people of an older store are not banned, and have no recent credit") {
   test::TemporaryFolder folder;
   fs::path path = folder / "store.sqlite";
   User user = test::sample_user(1);
@@ -291,6 +294,7 @@ TEST_CASE("people and machines of an older store have no recent credit") {
   }
   auto store = open_sqlite_store(path);
   user.recent = {};
+  user.ban_reason.clear();
   CHECK(test::same(store->users().at(1), user));
   CHECK(store->hosts().at(0).recent == RecentCredit{});
 }

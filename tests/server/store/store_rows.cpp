@@ -42,7 +42,8 @@ User sample_user(std::uint8_t n) {
           .name = text(n, "user"),
           .credit = 0.1 * n,
           .created = 1'700'000'000'000 + n,
-          .recent = {0.7 * n, 600 + n}};
+          .recent = {0.7 * n, 600 + n},
+          .ban_reason = text(n, "ban")};
 }
 
 Host sample_host(std::uint8_t n, UserId user) {
@@ -177,8 +178,8 @@ Event sample_event(std::uint8_t n) {
 
 bool same(const User& a, const User& b) {
   auto fields = [](const User& row) {
-    const auto& [id, key, name, credit, created, recent] = row;
-    return std::tie(id, key, name, credit, created, recent);
+    const auto& [id, key, name, credit, created, recent, ban] = row;
+    return std::tie(id, key, name, credit, created, recent, ban);
   };
   return fields(a) == fields(b);
 }

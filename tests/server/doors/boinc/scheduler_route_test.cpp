@@ -374,6 +374,28 @@ TEST_CASE("a banned host gets no work and hears why") {
   CHECK(sent_results(reply).empty());
 }
 
+TEST_CASE("a banned account's new host is refused and hears why") {
+  Scene scene;
+  const std::string eve = scene.account("Eve");
+  Client first(scene, eve);
+  first.ask(false);
+  const auto set_reason = [&](const std::string& reason) {
+    scene.job([&](ProjectState& state) {
+      const UserId user = state.hosts.host(first.request.hostid)->user_id;
+      state.hosts.set_ban_reason(user, reason);
+    });
+  };
+  set_reason("made-up results");
+  Client second(scene, eve);
+  second.request.host.cpid = "another machine";
+  const std::string reply = second.ask();
+  CHECK(has(reply, "this account is banned from the project: made-up results"));
+  CHECK(element(reply, "request_delay") == "3600");
+  CHECK(second.request.hostid == 0);
+  set_reason("");
+  CHECK_FALSE(sent_results(second.ask()).empty());
+}
+
 TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
   Scene scene;
   Client client(scene, scene.account("Ann"));
