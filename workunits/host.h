@@ -30,6 +30,11 @@ struct User {
   Millis created = 0;
   RecentCredit recent;
   std::string ban_reason;  // in words; empty unless the account is banned
+  // The operator gave it this name: what its client says is not taken.
+  bool has_given_name = false;
+  // When its name and its machines' went; 0: it is there. Only its key, its
+  // credit and its hosts' keys and records stay.
+  Millis deleted = 0;
 };
 
 // The user that house workers belong to.

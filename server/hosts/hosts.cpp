@@ -50,21 +50,31 @@ bool is_reserved_name(std::string_view name) {
   return letters == "houseworkers" || letters == "houseworker";
 }
 
+namespace {
+
+// what: was tried.
+void expect_free(const std::string& name, const char* what) {
+  if (!is_reserved_name(name)) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("{}: this name belongs to the server's own workers: "
+                          "choose another",
+                          what));
+}
+
+}  // namespace
+
 const User& HostTable::register_user(const PublicKey& key,
                                      const std::string& name, Millis now) {
   // The house user's; besides, a point for which anybody can make signatures.
   if (key.is_zero()) {
     throw Error(ErrorKind::denied, "register account: not a usable key");
   }
-  if (is_reserved_name(name)) {
-    throw Error(ErrorKind::denied,
-                "register account: this name belongs to the server's own "
-                "workers: choose another");
-  }
+  expect_free(name, "register account");
   auto known = user_by_key_.find(key);
   if (known != user_by_key_.end()) {
     User& user = users_.at(known->second);
-    if (!name.empty() && user.name != name) {
+    expect_not_deleted(user.id, "register account");
+    if (!name.empty() && user.name != name && !user.has_given_name) {
       user.name = name;
       dirty_users_.insert(user.id);
     }
@@ -95,6 +105,7 @@ Host& HostTable::register_house_host(const Host& host, Millis now) {
 }
 
 Host& HostTable::register_host_of(UserId user, const Host& host, Millis now) {
+  expect_not_deleted(user, "register host");
   auto known = host_by_key_.find(host.key);
   if (known != host_by_key_.end()) {
     Host& old = *host_by_id_.at(known->second);
@@ -133,6 +144,37 @@ void HostTable::expect_not_banned(UserId id) const {
   throw Error(ErrorKind::denied,
               "register host: this account is banned from the project: " +
                   reason + ": ask its operator");
+}
+
+void HostTable::expect_not_deleted(UserId id, const char* what) const {
+  if (users_.at(id).deleted == 0) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("{}: this account was deleted: detach, or move "
+                          "account.key and host.key away to begin as somebody "
+                          "new",
+                          what));
+}
+
+void HostTable::give_name(UserId id, const std::string& name) {
+  expect_free(name, "rename account");
+  User& user = users_.at(id);
+  user.name = name;
+  user.has_given_name = true;
+  dirty_users_.insert(id);
+}
+
+void HostTable::delete_user(UserId id, Millis now) {
+  give_name(id, fmt::format("deleted-{}", id));
+  users_.at(id).deleted = now;
+  for (HostId of_user : hosts_of(id)) {
+    Host& host = *host_by_id_.at(of_user);
+    host.name = neutral_host_name(host.key);
+    host.has_chosen_name = false;
+    host.platform.clear();
+    host.device.clear();
+    blocks_.erase(of_user);
+    changed(of_user);
+  }
 }
 
 void HostTable::set_ban_reason(UserId id, const std::string& reason) {

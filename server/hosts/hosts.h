@@ -30,8 +30,9 @@ class HostTable {
  public:
   HostTable(Store& store, std::size_t max_hosts_of_user);
 
-  // Registering again changes the name (and platform) only. Throws denied for
-  // the zero key and for a reserved name.
+  // Registering again changes the name only, unless the operator gave it one.
+  // Throws denied for the zero key, for a reserved name, and for an account
+  // that was deleted.
   const User& register_user(const PublicKey& key, const std::string& name,
                             Millis now);
   // Throws denied if the account is unknown or has all the hosts that it may
@@ -45,6 +46,11 @@ class HostTable {
   // From now on its results are signed with this key. Throws denied if it is
   // another host's.
   void change_key(Host& host, const PublicKey& key);
+  // By the operator. Throws denied for a reserved name. The user must exist.
+  void give_name(UserId user, const std::string& name);
+  // Its name becomes "deleted-ID", its hosts' neutral; what they are and where
+  // they were is forgotten. It registers no more, and no hosts.
+  void delete_user(UserId user, Millis now);
   // A banned account registers no more hosts; those that it has are not
   // touched. Empty: it may again. The user must exist.
   void set_ban_reason(UserId user, const std::string& reason);
@@ -86,6 +92,7 @@ class HostTable {
  private:
   Host& add(const Host& host);
   void expect_not_banned(UserId user) const;
+  void expect_not_deleted(UserId user, const char* what) const;
 
   Store& store_;
   std::size_t max_hosts_of_user_;

@@ -228,6 +228,16 @@ void Consequences::pardon_user(UserId user, const std::string& reason) {
   }
 }
 
+void Consequences::delete_user(UserId user) {
+  state_.hosts.delete_user(user, state_.clock.unix_ms());
+  state_.store.forget_user(user);
+  state_.record("user_deleted", 0, 0, fmt::format("user {}", user));
+  for (HostId id : state_.hosts.hosts_of(user)) {
+    state_.sites.note(id, Hash{}, "", state_.clock.now());
+    ban(*state_.hosts.host(id), "its account was deleted");
+  }
+}
+
 std::size_t Consequences::purge(Host& host, const std::string& reason) {
   ban(host, reason);
   std::size_t count = 0;

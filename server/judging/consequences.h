@@ -59,6 +59,9 @@ class Consequences {
   // leaves it banned.
   void ban_user(UserId user, const std::string& reason);
   void pardon_user(UserId user, const std::string& reason);
+  // For good: its name and its machines' are removed from memory and the store,
+  // its hosts are banned. Results, credit and ledger stay.
+  void delete_user(UserId user);
   // Bans, and has every update of the host in a run that goes on revoked;
   // returns how many those are.
   std::size_t purge(Host& host, const std::string& reason);

@@ -172,6 +172,8 @@ const std::map<std::string, Command>& commands() {
       {"user-show", on_state<show_user>},
       {"user-ban", on_memory<ban_user>},
       {"user-pardon", on_memory<pardon_user>},
+      {"user-rename", on_state<rename_user>},
+      {"user-delete", on_memory<delete_user>},
       {"workunits", on_state<list_workunits>},
       {"results", on_state<list_results>},
       {"snapshots", list_snapshots},
@@ -213,6 +215,15 @@ bool is_alone(const std::string& command) {
          command == "workunit-show";
 }
 
+// Nothing is ever removed from the log, but an account's name may have to go.
+json arguments_to_note(const std::string& command, json arguments,
+                       const json& reply) {
+  if (!command.starts_with("user-")) return arguments;
+  arguments["user"] = reply.at("id");
+  arguments.erase("name");
+  return arguments;
+}
+
 // Hosts, people and logs are told them: a ban's, above all.
 void expect_plain_reasons(const json& arguments) {
   for (const char* name : {"reason", "why"}) {
@@ -244,7 +255,8 @@ json AdminService::carry_out(const std::string& name, const json& arguments,
                 fmt::format("admin {}: {}", name, error.what()));
   }
   if (!only_asks(name, arguments)) {
-    note_order(project_.state(), who, name, arguments, reply, before);
+    note_order(project_.state(), who, name,
+               arguments_to_note(name, arguments, reply), reply, before);
   }
   if (!is_alone(name)) project_.daemons().settle();
   project_.state().hosts.flush();

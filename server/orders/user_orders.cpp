@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "protocol/limits.h"
+#include "protocol/text.h"
 #include "server/judging/consequences.h"
 #include "server/orders/named.h"
 #include "server/page/status.h"
@@ -36,6 +38,12 @@ void settle_hosts(Daemons& daemons) {
   daemons.scheduler.wake();
 }
 
+const User& member_of(ProjectState& state, const json& arguments) {
+  const User& user = volunteer_of(state, arguments);
+  if (user.deleted == 0) return user;
+  throw Error(ErrorKind::usage, "user " + user.name + ": it was deleted");
+}
+
 }  // namespace
 
 json list_users(ProjectState& state, const json&) {
@@ -51,14 +59,14 @@ json show_user(ProjectState& state, const json& arguments) {
 }
 
 json ban_user(ProjectState& state, Daemons& daemons, const json& arguments) {
-  const User& user = volunteer_of(state, arguments);
+  const User& user = member_of(state, arguments);
   Consequences(state).ban_user(user.id, reason_of(arguments));
   settle_hosts(daemons);
   return status::user(state, user);
 }
 
 json pardon_user(ProjectState& state, Daemons& daemons, const json& arguments) {
-  const User& user = volunteer_of(state, arguments);
+  const User& user = member_of(state, arguments);
   if (user.ban_reason.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("user {} is not banned: a host that is, alone, is "
@@ -66,6 +74,28 @@ json pardon_user(ProjectState& state, Daemons& daemons, const json& arguments) {
                             user.name));
   }
   Consequences(state).pardon_user(user.id, reason_of(arguments));
+  settle_hosts(daemons);
+  return status::user(state, user);
+}
+
+json rename_user(ProjectState& state, const json& arguments) {
+  const User& user = member_of(state, arguments);
+  const std::string name = arguments.value("name", "");
+  if (name.empty() || name.size() > protocol::kMaxName ||
+      !protocol::is_plain_text(name)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("user {}: its new name: expected 1 to {} bytes "
+                            "without control or invisible characters",
+                            user.name, protocol::kMaxName));
+  }
+  state.hosts.give_name(user.id, name);
+  state.record("user_renamed", 0, 0, fmt::format("user {}", user.id));
+  return status::user(state, user);
+}
+
+json delete_user(ProjectState& state, Daemons& daemons, const json& arguments) {
+  const User& user = member_of(state, arguments);
+  Consequences(state).delete_user(user.id);
   settle_hosts(daemons);
   return status::user(state, user);
 }

@@ -64,6 +64,8 @@ std::string with_rest(const std::string& text, const std::string& rest) {
 // Texts about hosts begin with the name that the operator knows ("host_banned"
 // and its like), or say what a host told of itself.
 std::string public_text(const Host* host, const Event& event) {
+  // Of a deleted account.
+  if (event.text.empty()) return host == nullptr ? "" : public_name(*host);
   if (event.kind == "result_failed") return with_rest(event.text, kHostFailed);
   if (host == nullptr || !event.kind.starts_with("host_")) return event.text;
   if (event.kind == "host_joined") {
@@ -143,7 +145,7 @@ json hosts(ProjectState& state) {
 json users(ProjectState& state) {
   std::vector<const User*> all;
   for (const auto& [id, user] : state.hosts.users()) {
-    if (id != kHouseUser) all.push_back(&user);
+    if (id != kHouseUser && user.deleted == 0) all.push_back(&user);
   }
   std::size_t total = all.size();
   all = first_of(std::move(all), kMostUsers, has_more_credit<User>);

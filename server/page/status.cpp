@@ -225,7 +225,9 @@ json user(ProjectState& state, const User& user) {
           {"credit", user.credit},
           {"created", user.created},
           {"last_seen", last_seen},
-          {"state", user.ban_reason.empty() ? "member" : "banned"},
+          {"state", user.deleted != 0         ? "deleted"
+                    : user.ban_reason.empty() ? "member"
+                                              : "banned"},
           {"ban_reason", user.ban_reason}};
 }
 

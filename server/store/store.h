@@ -108,6 +108,11 @@ class Store {
   virtual std::optional<User> user_by_key(const PublicKey& key) = 0;
   virtual std::optional<User> user(UserId id) = 0;
   virtual std::vector<User> users() = 0;
+  // Removes what rows beside users and hosts know of the person: the BOINC
+  // account and what its hosts' clients said of themselves, the texts of events
+  // of its hosts that name one ("host_...", "result_failed"), and its hosts'
+  // words about results that failed. Passes over all events and results.
+  virtual void forget_user(UserId id) = 0;
 
   // Hosts belong to a user, who must exist; two never have the same key.
   virtual HostId insert_host(const Host& host) = 0;

@@ -165,9 +165,19 @@ def test_banned_account(stage):
         wait_for("a result", lambda: len(volunteer.acknowledged()) > known, 30)
     expect([row["hosts"] for row in project.ask("users")] == [2],
            f"{project.ask('users')}")
+    expect(project.ask("user", "delete", "eve", "--yes")["state"] == "deleted",
+           "eve is there")
     for volunteer in (eve, attic):
         volunteer.stop()
+    eve.start()
+    wait_for("eve hears it", lambda: "this account was deleted" in eve.text())
+    eve.stop()
+    status = server.get("/v1/status").decode()
+    expect('"eve"' not in status, f"the page: {status}")
+    expect(all("eve" not in row["arguments"] for row in project.ask("log")),
+           f"the log of orders: {project.ask('log')}")
     server.stop()
+    check_ledger(project)
     return "a banned account's hosts, old and new, refused until the pardon"
 
 

@@ -206,9 +206,11 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
         return crowded_response("register account", *wait);
       }
     }
-    const User& user = state_.hosts.register_user(account.account, account.name,
-                                                  state_.clock.unix_ms());
-    return json_response(200, fmt::format("{{\"user\":{}}}", user.id));
+    return or_refusal([&] {
+      const User& user = state_.hosts.register_user(
+          account.account, account.name, state_.clock.unix_ms());
+      return json_response(200, fmt::format("{{\"user\":{}}}", user.id));
+    });
   });
 }
 

@@ -45,6 +45,7 @@ class MemoryStore final : public Store {
   // it.
   std::optional<User> user(UserId id) override;
   std::vector<User> users() override;
+  void forget_user(UserId id) override;
 
   HostId insert_host(const Host& host) override;
   void update_hosts(std::span<const Host> hosts) override;

@@ -58,6 +58,32 @@ std::vector<User> MemoryStore::users() {
   return all;
 }
 
+void MemoryStore::forget_user(UserId id) {
+  UndoLog& undo = changing();
+  const auto account = accounts_.find(id);
+  if (account != accounts_.end()) {
+    undo.erase(emails_, account->second.email);
+    undo.erase(accounts_, id);
+  }
+  std::set<HostId> hosts;
+  hosts_.each([&](MemoryHost& host) {
+    if (host.row.user_id != id) return;
+    hosts.insert(host.row.id);
+    undo.set(host.boinc, std::nullopt);
+  });
+  for (Event& event : events_) {
+    const bool names_it =
+        event.kind.starts_with("host_") || event.kind == "result_failed";
+    if (names_it && hosts.contains(event.host)) undo.set(event.text, "");
+  }
+  results_.each([&](Result& result) {
+    if (result.outcome == ResultOutcome::client_error &&
+        hosts.contains(result.host)) {
+      undo.set(result.reason, "");
+    }
+  });
+}
+
 HostId MemoryStore::insert_host(const Host& host) {
   changing();
   expect_user(host.user_id);

@@ -460,14 +460,21 @@ constexpr const char* kBannedAccounts = R"sql(
 ALTER TABLE users ADD COLUMN ban_reason TEXT NOT NULL DEFAULT '';
 )sql";
 
+// See User::has_given_name and User::deleted.
+constexpr const char* kDeletedAccounts = R"sql(
+ALTER TABLE users ADD COLUMN has_given_name INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE users ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
-    kFirstSchema,  kHostShares,      kSealedTasks,   kOptimizers,
-    kMicroBatches, kTrust,           kLateUnits,     kRetention,
-    kBoinc,        kRecentCredit,    kShardProgress, kCodecs,
-    kPeers,        kShares,          kAssimilators,  kOrders,
-    kUnitTimes,    kUnverifiedUnits, kChosenNames,   kBannedAccounts};
+    kFirstSchema,    kHostShares,      kSealedTasks,   kOptimizers,
+    kMicroBatches,   kTrust,           kLateUnits,     kRetention,
+    kBoinc,          kRecentCredit,    kShardProgress, kCodecs,
+    kPeers,          kShares,          kAssimilators,  kOrders,
+    kUnitTimes,      kUnverifiedUnits, kChosenNames,   kBannedAccounts,
+    kDeletedAccounts};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

@@ -122,6 +122,24 @@ std::vector<User> SqliteStore::users() {
   return select<User>(reading(), "ORDER BY id");
 }
 
+void SqliteStore::forget_user(UserId id) {
+  static_assert(static_cast<int>(ResultOutcome::client_error) == 3);
+  constexpr const char* kStatements[] = {
+      "DELETE FROM boinc_accounts WHERE user = ?",
+      "DELETE FROM boinc_hosts WHERE host IN "
+      "(SELECT id FROM hosts WHERE user = ?)",
+      "UPDATE events SET text = '' WHERE "
+      "(substr(kind, 1, 5) = 'host_' OR kind = 'result_failed') AND "
+      "host IN (SELECT id FROM hosts WHERE user = ?)",
+      "UPDATE results SET reason = '' WHERE outcome = 3 AND "
+      "host IN (SELECT id FROM hosts WHERE user = ?)"};
+  for (const char* statement : kStatements) {
+    Query query = changing().query(statement);
+    query.bind(id);
+    query.run();
+  }
+}
+
 HostId SqliteStore::insert_host(const Host& host) {
   return insert(changing(), host);
 }

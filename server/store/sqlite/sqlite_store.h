@@ -36,6 +36,7 @@ class SqliteStore final : public Store {
   std::optional<User> user_by_key(const PublicKey& key) override;
   std::optional<User> user(UserId id) override;
   std::vector<User> users() override;
+  void forget_user(UserId id) override;
 
   HostId insert_host(const Host& host) override;
   void update_hosts(std::span<const Host> hosts) override;

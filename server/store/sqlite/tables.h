@@ -73,6 +73,8 @@ struct Table<User> {
     column("recent_credit", row.recent.per_day);
     column("recent_credit_at", row.recent.at);
     column("ban_reason", row.ban_reason);
+    column("has_given_name", row.has_given_name);
+    column("deleted", row.deleted);
   }
 };
 

@@ -41,6 +41,17 @@ class Scene {
     return entries;
   }
 
+  UserId join(const std::string& name) {
+    UserId user = 0;
+    project_->writer().run([&] {
+      user =
+          project_->state()
+              .hosts.register_user(PrivateKey::generate().public_key(), name, 1)
+              .id;
+    });
+    return user;
+  }
+
  private:
   TemporaryFolder folder_;
   fs::path root_;
@@ -70,6 +81,21 @@ TEST_CASE("an order is noted with who, what, why and what it caused") {
   CHECK(log[0].outcome.find("peer_allowed: project 5705") == 0);
   CHECK(log[0].time > 0);
   CHECK(log[1].outcome.find("looked_at") != std::string::npos);
+}
+
+TEST_CASE("an account's name is not in the log, which cannot forget it") {
+  Scene scene;
+  const UserId eve = scene.join("Eve Adams");
+  scene.call("user-rename", {{"user", "Eve Adams"}, {"name", "Anne Adams"}});
+  scene.call("user-ban", {{"user", "Anne Adams"}, {"reason", "made-up"}});
+  scene.call("user-delete", {{"user", "Anne Adams"}});
+  const std::vector<OrderEntry> log = scene.log();
+  REQUIRE(log.size() == 3);
+  for (const OrderEntry& entry : log) {
+    CHECK(json::parse(entry.arguments) == json{{"user", eve}});
+    CHECK(entry.outcome.find("Adams") == std::string::npos);
+  }
+  CHECK(log[1].why == "made-up");
 }
 
 TEST_CASE("an order that is refused is not in the log") {

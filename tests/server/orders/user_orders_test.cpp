@@ -95,6 +95,82 @@ TEST_CASE("a pardon of an account frees what was banned with it alone") {
   CHECK(project.events("user_pardoned") == 1);
 }
 
+TEST_CASE("what the operator calls an account stays its name") {
+  ProjectFixture project;
+  const Volunteer eve = project.join();
+  const auto rename = [&](UserId user, const std::string& name) {
+    project.job([&] {
+      rename_user(project.state(),
+                  {{"user", std::to_string(user)}, {"name", name}});
+    });
+  };
+  rename(eve.user, "somebody");
+  project.job([&] {
+    project.state().hosts.register_user(eve.account.public_key(), "Rude", 1);
+  });
+  CHECK(project.state().hosts.user(eve.user)->name == "somebody");
+  for (const std::string& name :
+       {std::string(), std::string("two\nlines"), std::string(65, 'x')}) {
+    CHECK_THROWS_WITH_AS(rename(eve.user, name),
+                         doctest::Contains("expected 1 to 64 bytes"), Error);
+  }
+  CHECK_THROWS_WITH_AS(rename(eve.user, "house workers"),
+                       doctest::Contains("the server's own workers"), Error);
+  CHECK(project.events("user_renamed") == 1);
+}
+
+TEST_CASE("a deleted account leaves its results, and no name") {
+  ProjectOptions options = on_disk();
+  options.quorum = 1;
+  ProjectFixture project(options);
+  const Volunteer eve = project.join();
+  project.job([&] {
+    HostTable& hosts = project.state().hosts;
+    hosts.register_user(eve.account.public_key(), "Eve", 1);
+    hosts.host(eve.host)->name = "eves-laptop";
+    hosts.note_block(eve.host, "203.0.113.0/24");
+    project.state().record("host_joined", 0, eve.host, "Eve: linux, 8 cores");
+  });
+  project.report(eve, project.take(eve));
+  REQUIRE(project.assimilated().size() == 1);
+  const Assignment held = project.take(eve);
+  project.job([&] {
+    delete_user(project.state(), project.daemons(), {{"user", "Eve"}});
+  });
+  CHECK(project.state().hosts.block(eve.host).empty());
+  SUBCASE("") {}
+  SUBCASE("also after the server started again") {
+    project.reopen();
+  }
+  HostTable& hosts = project.state().hosts;
+  const User& gone = *hosts.user(eve.user);
+  CHECK(gone.name == "deleted-" + std::to_string(eve.user));
+  CHECK(gone.credit > 0);
+  const Host& host = project.host(eve);
+  CHECK(host.name == neutral_host_name(host.key));
+  CHECK(host.platform.empty());
+  CHECK(host.mark_reason == "its account was deleted");
+  for (const Event& event : project.state().store.events({})) {
+    CHECK(event.text.find("Eve") == event.text.npos);
+    CHECK(event.text.find("eves-laptop") == event.text.npos);
+  }
+  // What it holds goes to others, and neither it nor another host is let in.
+  CHECK(project.result(held.result).outcome == ResultOutcome::client_error);
+  CHECK(project.assimilated().size() == 1);
+  test::check_ledger(project);
+  const auto refuses = [&](auto&& call) {
+    project.job([&] {
+      CHECK_THROWS_WITH_AS(call(), doctest::Contains("account was deleted"),
+                           Error);
+    });
+  };
+  refuses([&] { hosts.register_user(eve.account.public_key(), "Eve", 9); });
+  refuses([&] { hosts.register_host_of(eve.user, Host(host), 9); });
+  refuses([&] { hosts.register_host_of(eve.user, Host(), 9); });
+  CHECK_THROWS_WITH_AS(give(project, pardon_user, eve.user, "x"),
+                       doctest::Contains("it was deleted"), Error);
+}
+
 TEST_CASE("the server's own account and who is not banned are left alone") {
   ProjectFixture project;
   const Volunteer ann = project.join();

@@ -72,6 +72,67 @@ void keeps_device_records(Store& store) {
   CHECK(found[3].validated == 5);
 }
 
+void forgets_users(Store& store) {
+  Host hers = sample_host(1, kHouseUser), other = sample_host(2, kHouseUser);
+  Result failed = sample_result(2, {}), others = failed, reported = failed;
+  const auto event = [](HostId host, const char* kind) {
+    Event made = sample_event(1);
+    made.host = host;
+    made.kind = kind;
+    made.text = "Ann's laptop";
+    return made;
+  };
+  change(store, [&] {
+    hers.user_id = store.insert_user(sample_user(1));
+    hers.id = store.insert_host(hers);
+    other.user_id = store.insert_user(sample_user(2));
+    other.id = store.insert_host(other);
+    store.insert_boinc_account({hers.user_id, "ann@b.c", {}, {}});
+    store.insert_boinc_account({other.user_id, "bob@b.c", {}, {}});
+    store.replace_boinc_hosts(
+        std::array{BoincHost{hers.id, "f00", 7}, BoincHost{other.id, "ba", 8}});
+    const Workunit unit = add_workunit(store, 1, add_run(store, 1));
+    failed = sample_result(2, unit);
+    failed.outcome = ResultOutcome::client_error;
+    failed.host = hers.id;
+    failed.reason = "/home/ann is full";
+    reported = others = failed;
+    reported.outcome = ResultOutcome::success;
+    others.host = other.id;
+    for (Result* result : {&failed, &reported, &others}) {
+      *result = add_result(store, *result);
+    }
+    store.insert_events(std::array{
+        event(hers.id, "host_joined"), event(hers.id, "result_failed"),
+        event(hers.id, "result_rejected"), event(other.id, "host_joined")});
+  });
+  store.begin();
+  store.forget_user(hers.user_id);
+  store.rollback();
+  CHECK(store.boinc_accounts().size() == 2);
+  CHECK(store.result(failed.id)->reason == failed.reason);
+
+  change(store, [&] { store.forget_user(hers.user_id); });
+  REQUIRE(store.boinc_accounts().size() == 1);
+  CHECK(store.boinc_accounts()[0].email == "bob@b.c");
+  REQUIRE(store.boinc_hosts().size() == 1);
+  CHECK(store.boinc_hosts()[0].host == other.id);
+  CHECK(store.result(failed.id)->reason.empty());
+  CHECK(store.result(reported.id)->reason == failed.reason);
+  CHECK(store.result(others.id)->reason == failed.reason);
+  const std::vector<Event> events = store.events({});
+  REQUIRE(events.size() == 4);
+  CHECK(events[0].text == "Ann's laptop");  // of the other
+  CHECK(events[1].text == "Ann's laptop");  // our own words
+  CHECK(events[2].text.empty());
+  CHECK(events[3].text.empty());
+  // Her address is free again.
+  change(store, [&] {
+    store.insert_boinc_account(
+        {store.insert_user(sample_user(3)), "ann@b.c", {}, {}});
+  });
+}
+
 void keeps_boinc_accounts(Store& store) {
   CHECK(store.boinc_accounts().empty());
   BoincAccount with_email{0, "a@b.c", filled<FixedBytes<16>>(1),

@@ -9,6 +9,7 @@ namespace quorate::test {
 void keeps_users(Store& store);
 void keeps_hosts(Store& store);
 void keeps_device_records(Store& store);
+void forgets_users(Store& store);
 void keeps_boinc_accounts(Store& store);
 void keeps_boinc_hosts(Store& store);
 void keeps_peers(Store& store);

@@ -57,15 +57,18 @@ constexpr const char* kWithoutUnverifiedUnits =
     "ALTER TABLE workunits DROP COLUMN is_unverified";
 constexpr const char* kWithoutChosenNames =
     "ALTER TABLE hosts DROP COLUMN has_chosen_name";
+constexpr const char* kWithoutDeletedAccounts =
+    "ALTER TABLE users DROP COLUMN has_given_name; "
+    "ALTER TABLE users DROP COLUMN deleted";
 constexpr const char* kWithoutBannedAccounts =
     "ALTER TABLE users DROP COLUMN ban_reason";
 // The newest first.
 constexpr std::array kUndone = {
-    kWithoutBannedAccounts, kWithoutChosenNames, kWithoutUnverifiedUnits,
-    kWithoutUnitTimes,      kWithoutOrders,      kWithoutAssimilators,
-    kWithoutShares,         kWithoutPeers,       kWithoutCodecs,
-    kWithoutShardProgress,  kWithoutRecentCredit};
-constexpr std::size_t kNewest = 20;
+    kWithoutDeletedAccounts, kWithoutBannedAccounts, kWithoutChosenNames,
+    kWithoutUnverifiedUnits, kWithoutUnitTimes,      kWithoutOrders,
+    kWithoutAssimilators,    kWithoutShares,         kWithoutPeers,
+    kWithoutCodecs,          kWithoutShardProgress,  kWithoutRecentCredit};
+constexpr std::size_t kNewest = 21;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {
@@ -295,6 +298,8 @@ TEST_CASE(
   auto store = open_sqlite_store(path);
   user.recent = {};
   user.ban_reason.clear();
+  user.has_given_name = false;
+  user.deleted = 0;
   CHECK(test::same(store->users().at(1), user));
   CHECK(store->hosts().at(0).recent == RecentCredit{});
 }

@@ -437,6 +437,7 @@ constexpr std::array kCases{
     ContractCase{"keeps users", keeps_users},
     ContractCase{"keeps hosts", keeps_hosts},
     ContractCase{"keeps device records", keeps_device_records},
+    ContractCase{"forgets users", forgets_users},
     ContractCase{"keeps BOINC accounts", keeps_boinc_accounts},
     ContractCase{"keeps BOINC hosts", keeps_boinc_hosts},
     ContractCase{"keeps peers", keeps_peers},

@@ -43,7 +43,9 @@ User sample_user(std::uint8_t n) {
           .credit = 0.1 * n,
           .created = 1'700'000'000'000 + n,
           .recent = {0.7 * n, 600 + n},
-          .ban_reason = text(n, "ban")};
+          .ban_reason = text(n, "ban"),
+          .has_given_name = n % 2 == 1,
+          .deleted = 1400 + n};
 }
 
 Host sample_host(std::uint8_t n, UserId user) {
@@ -178,8 +180,10 @@ Event sample_event(std::uint8_t n) {
 
 bool same(const User& a, const User& b) {
   auto fields = [](const User& row) {
-    const auto& [id, key, name, credit, created, recent, ban] = row;
-    return std::tie(id, key, name, credit, created, recent, ban);
+    const auto& [id, key, name, credit, created, recent, ban, given, deleted] =
+        row;
+    return std::tie(id, key, name, credit, created, recent, ban, given,
+                    deleted);
   };
   return fields(a) == fields(b);
 }

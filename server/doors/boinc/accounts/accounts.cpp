@@ -20,13 +20,21 @@ void BoincAccounts::keep(BoincAccount account) {
 std::optional<UserId> BoincAccounts::find(
     const std::string& authenticator) const {
   auto found = by_authenticator_.find(sha256(as_bytes(authenticator)));
-  if (found == by_authenticator_.end()) return std::nullopt;
+  if (found == by_authenticator_.end() || is_deleted(found->second)) {
+    return std::nullopt;
+  }
   return found->second;
 }
 
 const BoincAccount* BoincAccounts::with_email(const std::string& email) const {
   auto found = by_email_.find(email);
-  return found == by_email_.end() ? nullptr : &accounts_.at(found->second);
+  if (found == by_email_.end() || is_deleted(found->second)) return nullptr;
+  return &accounts_.at(found->second);
+}
+
+// The store has forgotten it; these indexes do at the next start.
+bool BoincAccounts::is_deleted(UserId user) const {
+  return state_.hosts.user(user)->deleted != 0;
 }
 
 const BoincAccount& BoincAccounts::add(const std::string& name,

@@ -32,6 +32,7 @@ class BoincAccounts {
   std::string authenticator(const BoincAccount& account) const;
 
  private:
+  bool is_deleted(UserId user) const;
   // Enters it into the three indexes.
   void keep(BoincAccount account);
 

@@ -9,6 +9,7 @@
 
 #include "base/arithmetic.h"
 #include "server/doors/boinc/files/names.h"
+#include "server/judging/consequences.h"
 #include "tests/server/doors/boinc/boinc_scene.h"
 
 namespace quorate::boinc {
@@ -394,6 +395,18 @@ TEST_CASE("a banned account's new host is refused and hears why") {
   CHECK(second.request.hostid == 0);
   set_reason("");
   CHECK_FALSE(sent_results(second.ask()).empty());
+}
+
+TEST_CASE("nobody comes in with the key of a deleted account") {
+  Scene scene;
+  const std::string eve = scene.account("Eve");
+  Client client(scene, eve);
+  client.ask(false);
+  scene.job([&](ProjectState& state) {
+    Consequences(state).delete_user(
+        state.hosts.host(client.request.hostid)->user_id);
+  });
+  CHECK(has(client.ask(), "There is no account with this key"));
 }
 
 TEST_CASE("what is not needed any more is aborted, and its shard deleted") {
