@@ -10,6 +10,7 @@ namespace {
 
 // Last-seen times are for people: writing them more often buys nothing.
 constexpr Millis kTouchEveryMs = 10'000;
+constexpr Seconds kForgetBlocksEvery{3600};
 
 }  // namespace
 
@@ -240,7 +241,16 @@ void HostTable::note_machine(Host& host, const std::string& device,
 const std::string& HostTable::block(HostId id) const {
   static const std::string kUnknown;
   auto found = blocks_.find(id);
-  return found == blocks_.end() ? kUnknown : found->second;
+  return found == blocks_.end() ? kUnknown : found->second.text;
+}
+
+void HostTable::note_block(HostId id, const std::string& block, Instant now) {
+  blocks_[id] = {block, now};
+  if (now < next_forgetting_) return;
+  next_forgetting_ = now + kForgetBlocksEvery;
+  std::erase_if(blocks_, [now](const auto& entry) {
+    return entry.second.noted + kBlockKept <= now;
+  });
 }
 
 void HostTable::add_credit(HostId id, double credit, Millis granted,

@@ -73,8 +73,11 @@ class HostTable {
   // What it asks for work with. device: empty if it does not say.
   void note_machine(Host& host, const std::string& device, double speed_flops);
   // The block of addresses that it last asked from (see server/http/text);
-  // empty: unknown, or one that says nothing.
-  void note_block(HostId id, const std::string& block) { blocks_[id] = block; }
+  // empty: unknown, or one that says nothing. In memory only, and forgotten
+  // once the host was silent for kBlockKept, when another one is next noted.
+  void note_block(HostId id, const std::string& block, Instant now);
+  // So that it outlasts what a host may take for its units.
+  static constexpr Seconds kBlockKept{7 * 86400.0};
   const std::string& block(HostId id) const;
   // The hosts of one door, which may all be silent for as long.
   // door must be one of the three.
@@ -105,7 +108,12 @@ class HostTable {
   std::map<PublicKey, HostId> host_by_key_;
   std::map<std::string, Presence> presence_{
       {kNativeDoor, {}}, {kBoincDoor, {}}, {kHouseDoor, {}}};
-  std::map<HostId, std::string> blocks_;
+  struct Block {
+    std::string text;
+    Instant noted;
+  };
+  std::map<HostId, Block> blocks_;
+  Instant next_forgetting_{};
   std::set<HostId> dirty_hosts_;
   std::set<UserId> dirty_users_;
 };

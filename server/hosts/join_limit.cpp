@@ -50,7 +50,7 @@ const std::string& JoinLimit::key_of(const Place& place) const {
 }
 
 void JoinLimit::make_room(Instant now) {
-  if (full_at_.size() < kMostPlaces || now < next_cleaning_) return;
+  if (now < next_cleaning_) return;
   std::erase_if(full_at_,
                 [now](const auto& entry) { return entry.second <= now; });
   next_cleaning_ = now + kCleanEvery;

@@ -29,12 +29,14 @@ class JoinLimit {
       : interval_(Seconds(60) / per_minute), clock_(clock) {}
 
   static constexpr Seconds kBurst{12 * 60.0};
-  // Beyond that, all further places share one bucket.
+  // Beyond that, all further places share one bucket. A place whose bucket is
+  // full again is forgotten within a minute of the next one's joining.
   static constexpr std::size_t kMostPlaces = 100'000;
 
   // Counts one more from all of `places` and returns nullopt; else nothing is
   // counted, and this is how long it must wait.
   std::optional<Seconds> join(const Places& places);
+  std::size_t places_known() const { return full_at_.size(); }
   std::optional<Seconds> join(const std::string& place) {
     return join(Places{{place}});
   }

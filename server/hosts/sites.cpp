@@ -17,6 +17,10 @@ void Sites::note(HostId host, const Hash& site, std::string contact,
   if (site.is_zero()) return;
   if (!members_.contains(host)) hosts_[site].push_back(host);
   members_[host] = {site, std::move(contact), now};
+  for (HostId mate : hosts_.at(site)) {
+    Member& member = members_.at(mate);
+    if (now - member.heard >= kForgotten) member.contact.clear();
+  }
 }
 
 std::vector<std::string> Sites::mates_of(HostId host, Instant now,

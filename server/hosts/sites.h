@@ -17,7 +17,8 @@ namespace quorate {
 
 class Sites {
  public:
-  // Who was silent for so long is passed on no more.
+  // Who was silent for so long is passed on no more, and its contact goes when
+  // a mate is next heard from.
   static constexpr Seconds kForgotten{300};
 
   // The host says that it is of this site; with an empty contact it cannot be

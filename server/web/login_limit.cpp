@@ -7,6 +7,7 @@ namespace quorate {
 namespace {
 
 constexpr std::uint32_t kFree = 3;
+constexpr Seconds kForgetEvery{60};
 const std::string kShared;
 
 }  // namespace
@@ -32,19 +33,26 @@ Seconds LoginLimit::wait_of(const std::string& key, std::uint32_t times) const {
   return std::max(Seconds(0), until - clock_.now());
 }
 
-const std::string& LoginLimit::kept_key(const std::string& key) {
-  if (counts_.size() < kMostKeys || counts_.contains(key)) return key;
-  const Instant now = clock_.now();
+// Whoever fails cannot have it done more often.
+void LoginLimit::forget_old(Instant now) {
+  if (now < next_forgetting_) return;
+  next_forgetting_ = now + kForgetEvery;
   std::erase_if(counts_, [now](const auto& entry) {
     return entry.second.last + kForgottenAfter <= now;
   });
-  return counts_.size() < kMostKeys ? key : kShared;
+}
+
+std::size_t LoginLimit::keys_known() const {
+  std::lock_guard lock(mutex_);
+  return counts_.size();
 }
 
 void LoginLimit::failed(const std::string& key) {
   std::lock_guard lock(mutex_);
-  Count& count = counts_[kept_key(key)];
   const Instant now = clock_.now();
+  forget_old(now);
+  const bool is_room = counts_.size() < kMostKeys || counts_.contains(key);
+  Count& count = counts_[is_room ? key : kShared];
   if (count.last + kForgottenAfter <= now) count.failures = 0;
   ++count.failures;
   count.last = now;

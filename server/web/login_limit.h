@@ -32,18 +32,21 @@ class LoginLimit {
   Seconds wait_of(const std::string& key, std::uint32_t times = 1) const;
   void failed(const std::string& key);
   void succeeded(const std::string& key);
+  // Those that counted kForgottenAfter ago go when the next one fails.
+  std::size_t keys_known() const;
 
  private:
   struct Count {
     std::uint32_t failures = 0;
     Instant last{};
   };
-  const std::string& kept_key(const std::string& key);
+  void forget_old(Instant now);
 
   Seconds most_;
   const Clock& clock_;
   mutable std::mutex mutex_;
   std::unordered_map<std::string, Count> counts_;
+  Instant next_forgetting_{};
 };
 
 }  // namespace quorate

@@ -318,10 +318,10 @@ void NativeDoor::ask_scheduler(const Request& request, Responder responder,
   project_.daemons().post([this, session, wanted, shared, question,
                            block = block_of(request.remote_address)] {
     Daemons& daemons = project_.daemons();
-    state_.hosts.note_block(session->host, block);
     if (state_.is_banned(session->host)) {
       return shared->send(banned_response(*state_.hosts.host(session->host)));
     }
+    state_.hosts.note_block(session->host, block, state_.clock.now());
     for (const protocol::Failure& failure : wanted.failed) {
       daemons.transitioner.on_failed(session->host, failure.result,
                                      failure.why);

@@ -133,6 +133,16 @@ TEST_CASE("nobody takes the name of the house workers") {
   CHECK(table.hosts.user_by_key(table.ann)->name == "Ann of the White House");
 }
 
+TEST_CASE("where a host asked from is forgotten when it is silent for long") {
+  Table table;
+  table.hosts.note_block(1, "192.0.2.0/24", at(0));
+  table.hosts.note_block(2, "198.51.100.0/24", at(3 * 86400));
+  CHECK(table.hosts.block(1) == "192.0.2.0/24");
+  table.hosts.note_block(3, "203.0.113.0/24", at(7 * 86400));
+  CHECK(table.hosts.block(1).empty());
+  CHECK(table.hosts.block(2) == "198.51.100.0/24");
+}
+
 TEST_CASE("credit and last-seen times are in the store after flush()") {
   Table table;
   UserId ann = table.hosts.register_user(table.ann, "Ann", 0).id;

@@ -80,6 +80,19 @@ TEST_CASE("what is refused takes no place") {
   CHECK(joined(limit, 1000, "192.0.2.1") == 120);
 }
 
+TEST_CASE("an address is not kept for longer than it counts") {
+  ManualClock clock;
+  JoinLimit limit(10, clock);
+  CHECK(joined(limit, 100, "192.0.2.1") == 100);
+  CHECK(joined(limit, 1, "192.0.2.2") == 1);
+  clock.advance(Seconds(60));
+  CHECK(joined(limit, 1, "192.0.2.3") == 1);
+  CHECK(limit.places_known() == 2);
+  clock.advance(JoinLimit::kBurst);
+  CHECK(joined(limit, 1, "192.0.2.4") == 1);
+  CHECK(limit.places_known() == 1);
+}
+
 TEST_CASE("there is no end of places, but one of what they cost") {
   ManualClock clock;
   JoinLimit limit(10, clock);

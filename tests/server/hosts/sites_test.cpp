@@ -54,6 +54,9 @@ TEST_CASE("the silent and those without a contact are not passed on") {
   sites.note(2, kHome, "", later);
   CHECK(sites.mates_of(1, later, kMost).empty());
   CHECK(sites.mates_of(3, later, kMost) == Contacts{"one"});
+  // nor kept: not even who asks as of before gets it
+  CHECK(sites.mates_of(1, now, kMost) == Contacts{});
+  CHECK(sites.mates_of(3, now, kMost) == Contacts{"one"});
   // but they remain one owner's
   CHECK(sites.are_mates(1, 3));
 }

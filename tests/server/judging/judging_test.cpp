@@ -179,7 +179,7 @@ TEST_CASE("what was lost by silence counts for its block of addresses") {
   ProjectFixture project;
   Volunteer ann = project.join(), mate = project.join();
   for (const Volunteer& who : {ann, mate}) {
-    project.state().hosts.note_block(who.host, "c00002");
+    project.state().hosts.note_block(who.host, "c00002", project.clock.now());
   }
   Assignment first = project.take(ann);
   project.pass(Seconds(25));

@@ -128,7 +128,7 @@ TEST_CASE("a deleted account leaves its results, and no name") {
     HostTable& hosts = project.state().hosts;
     hosts.register_user(eve.account.public_key(), "Eve", 1);
     hosts.host(eve.host)->name = "eves-laptop";
-    hosts.note_block(eve.host, "203.0.113.0/24");
+    hosts.note_block(eve.host, "203.0.113.0/24", project.clock.now());
     project.state().record("host_joined", 0, eve.host, "Eve: linux, 8 cores");
   });
   project.report(eve, project.take(eve));

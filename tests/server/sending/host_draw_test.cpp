@@ -96,9 +96,9 @@ TEST_CASE("a unit's results are never drawn for one block of addresses") {
   ProjectFixture project;
   Volunteer ann = project.join(), eve = project.join(), bob = project.join();
   HostTable& hosts = project.state().hosts;
-  hosts.note_block(ann.host, "c00002");
-  hosts.note_block(eve.host, "c00002");
-  hosts.note_block(bob.host, "c00003");
+  hosts.note_block(ann.host, "c00002", project.clock.now());
+  hosts.note_block(eve.host, "c00002", project.clock.now());
+  hosts.note_block(bob.host, "c00003", project.clock.now());
   Assignment first = project.take(ann);
   for (ResultId id : project.state().feeder.unsent()) {
     project.state().reservations.release(id);
@@ -114,7 +114,7 @@ TEST_CASE("a unit's results are never drawn for one block of addresses") {
   }
   project.settings.trust_distinct_addresses = false;
   Volunteer mate = project.join();
-  hosts.note_block(mate.host, "c00002");
+  hosts.note_block(mate.host, "c00002", project.clock.now());
   CHECK(project.unit_of(project.take(mate).result).id == unit);
 }
 

@@ -162,6 +162,18 @@ TEST_CASE("a flood of names is counted as one, and fills no memory") {
   CHECK(limit.wait_of("newer") == Seconds(0));
 }
 
+TEST_CASE("who failed is forgotten when it counts no more") {
+  ManualClock clock;
+  LoginLimit limit(Seconds(30), clock);
+  limit.failed("192.0.2.1");
+  clock.advance(LoginLimit::kForgottenAfter / 2);
+  limit.failed("192.0.2.2");
+  CHECK(limit.keys_known() == 2);
+  clock.advance(LoginLimit::kForgottenAfter / 2);
+  limit.failed("192.0.2.3");
+  CHECK(limit.keys_known() == 2);
+}
+
 TEST_CASE("accounts are read as they were written, by their owner alone") {
   LoginScene scene;
   const std::string text = read_text_file(scene.file);

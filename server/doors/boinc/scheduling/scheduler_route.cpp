@@ -188,7 +188,9 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   }
   if (rpc->request.hostid != host->id) rpc->reply.hostid = host->id;
   hosts_.note(*host, rpc->request);
-  state_.hosts.note_block(host->id, rpc->block);
+  if (!state_.is_banned(host->id)) {
+    state_.hosts.note_block(host->id, rpc->block, state_.clock.now());
+  }
   return host;
 }
 
