@@ -37,6 +37,7 @@ inline constexpr double kMaxWaitSeconds = 25;
 inline constexpr double kMaxSeconds = 30 * 86400;  // leases, delays
 inline constexpr double kMaxFlops = 1e18;
 inline constexpr double kMaxCredit = 1e18;
+inline constexpr std::uint64_t kMaxTime = 1ULL << 53;  // milliseconds
 inline constexpr std::uint64_t kMaxCount = 1ULL << 53;
 
 }  // namespace quorate::protocol

@@ -50,6 +50,7 @@ int run(int argc, char** argv) {
   quorate::add_boinc(app, options);
   quorate::add_backup(app, options);
   quorate::add_peers(app, options);
+  quorate::add_keys(app, options);
   quorate::add_simulate(app, options);
   quorate::add_completion(app, options);
   quorate::commandline::add_man_page(app, QUORATE_VERSION);

@@ -6,7 +6,6 @@
 #include "validator/update_rules/update_rule.h"
 #include "workunits/model_offer.h"
 #include "workunits/objects/safetensors.h"
-#include "workunits/sealed.h"
 
 namespace quorate {
 namespace {
@@ -65,8 +64,8 @@ TrainingTask open_task(const LedgerSources& sources, const RunCreated& run,
                        const ResultAssimilated& entry) {
   const std::string what = fmt::format("workunit of unit {}", entry.unit_index);
   const Bytes sealed = read_checked(sources.tasks, entry.workunit, what);
-  TrainingTask task = decode_task(open_sealed(
-      sealed, SealKind::workunit, sources.project, sources.key, what));
+  TrainingTask task =
+      decode_task(open_sealed(sealed, SealKind::workunit, sources.keys, what));
   if (task.run != run.run || task.model != run.model) {
     refuse(fmt::format("{}: it belongs to another run", what));
   }
@@ -87,7 +86,8 @@ ParameterValues open_peer_model(const LedgerSources& sources,
   const std::string said = "offer of the " + what;
   const ModelOffer offer =
       open_offer(read_checked(sources.objects, entry.offer, said), said);
-  if (offer.key != entry.peer) refuse(said + ": another project sealed it");
+  if (offer.keys.root != entry.peer)
+    refuse(said + ": another project sealed it");
   if (offer.run != entry.peer_run) refuse(said + ": it is of another run");
   if (offer.model != model) refuse(said + ": it is of another network");
   expect_same(said + ": version", entry.peer_version, offer.version);
@@ -112,6 +112,7 @@ const LedgerReport& LedgerWalk::go_on(std::uint64_t limit,
     report_.first_difference = "the ledger has no entries";
   }
   report_.overwritten = overwrites_.count(version_);
+  report_.by_revoked = verifier_.by_revoked();
   return report_;
 }
 

@@ -29,8 +29,7 @@ struct LedgerSources {
   // Whether an update is missing because it was removed on purpose, some time
   // after the end of its run; may be empty: none was.
   std::function<bool(const Hash& update)> is_removed = {};
-  ProjectId project;
-  PublicKey key;
+  Keyring keys;  // the project's
   // Called after every entry that was looked at with how many of this walk are
   // done; may be empty. What it throws ends the walk and passes, unless it is
   // corrupt.
@@ -47,6 +46,8 @@ struct LedgerReport {
   // Of these, which assimilators that share the model overwrote, so that it
   // does not contain them now; what was revoked does not change this.
   std::uint64_t overwritten = 0;
+  // Entries that a key signed which was revoked since: LedgerVerifier.
+  std::uint64_t by_revoked = 0;
 
   bool ok() const { return first_difference.empty(); }
 };
@@ -58,7 +59,7 @@ class LedgerWalk {
  public:
   // sources: must outlive this.
   explicit LedgerWalk(const LedgerSources& sources)
-      : sources_(sources), verifier_(sources.project, sources.key) {}
+      : sources_(sources), verifier_(sources.keys) {}
 
   // Verifies records one by one, until `limit` of them are done or the ledger
   // ends, and shows each entry to `visit`, which throws corrupt for what does

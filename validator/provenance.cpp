@@ -101,9 +101,9 @@ class Reader {
 
 Provenance provenance_of(
     const std::function<std::optional<LedgerRecord>()>& records,
-    const ProjectId& project, const PublicKey& key, std::uint64_t version,
+    const Keyring& keys, std::uint64_t version,
     const std::function<void(const LedgerRecord&)>& seen) {
-  LedgerVerifier verifier(project, key);
+  LedgerVerifier verifier(keys);
   Reader reader(version);
   std::uint64_t entries = 0;
   Hash head;

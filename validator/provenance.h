@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/crypto.h"
+#include "workunits/keyring.h"
 #include "workunits/ledger/ledger.h"
 
 namespace quorate {
@@ -41,7 +42,7 @@ struct Provenance {
 // that does not verify.
 Provenance provenance_of(
     const std::function<std::optional<LedgerRecord>()>& records,
-    const ProjectId& project, const PublicKey& key, std::uint64_t version,
+    const Keyring& keys, std::uint64_t version,
     const std::function<void(const LedgerRecord&)>& seen = {});
 
 // What is wrong with a model file that says of itself what `claims` has; empty

@@ -17,16 +17,18 @@ constexpr JsonLimits kLimits{kMaxOfferBytes, 26};
 constexpr std::size_t kMaxName = 256;
 
 std::string text_of(const ModelOffer& offer) {
-  return dump_json({{"format", kFormat},
-                    {"key", offer.key.hex()},
-                    {"run", offer.run.hex()},
-                    {"name", offer.name},
-                    {"model", json::parse(to_json(offer.model))},
-                    {"arithmetic", offer.arithmetic},
-                    {"version", offer.version},
-                    {"parameters", offer.parameters.hex()},
-                    {"entry", offer.entry},
-                    {"record", offer.record.hex()}});
+  json all{{"format", kFormat},
+           {"key", offer.keys.current().key.hex()},
+           {"run", offer.run.hex()},
+           {"name", offer.name},
+           {"model", json::parse(to_json(offer.model))},
+           {"arithmetic", offer.arithmetic},
+           {"version", offer.version},
+           {"parameters", offer.parameters.hex()},
+           {"entry", offer.entry},
+           {"record", offer.record.hex()}};
+  if (offer.keys.number != 0) all["keyring"] = to_hex(offer.keys.sealed);
+  return dump_json(all);
 }
 
 ModelOffer read_offer(ByteView payload, std::string_view what) {
@@ -38,7 +40,10 @@ ModelOffer read_offer(ByteView payload, std::string_view what) {
                 fmt::format("{}: expected format \"{}\"", what, kFormat));
   }
   ModelOffer offer;
-  offer.key = fields.fixed_bytes<PublicKey>("key");
+  offer.keys = keyring_named(
+      fields.fixed_bytes<PublicKey>("key"),
+      fields.has("keyring") ? fields.text("keyring", kMaxKeyringHex) : "",
+      what);
   offer.run = fields.fixed_bytes<RunId>("run");
   offer.name = fields.text("name", kMaxName);
   offer.model = model_from_json(dump_json(fields.at("model")));
@@ -56,10 +61,11 @@ ModelOffer read_offer(ByteView payload, std::string_view what) {
 
 }  // namespace
 
-Bytes seal_offer(ModelOffer offer, const PrivateKey& key) {
-  offer.key = key.public_key();
+Bytes seal_offer(const ModelOffer& offer, const PrivateKey& key) {
+  check(offer.keys.current().key == key.public_key(),
+        "the project's last key seals offers");
   return seal(as_bytes(text_of(offer)), SealKind::model_offer,
-              project_id_of(offer.key), key);
+              offer.keys.project, key);
 }
 
 ModelOffer open_offer(ByteView sealed, std::string_view what) {
@@ -70,8 +76,8 @@ ModelOffer open_offer(ByteView sealed, std::string_view what) {
         fmt::format("{}: its {} bytes are not an offer", what, sealed.size()));
   }
   ModelOffer offer = read_offer(sealed.first(sealed.size() - kSealBytes), what);
-  open_sealed(sealed, SealKind::model_offer, project_id_of(offer.key),
-              offer.key, what);
+  open_sealed(sealed, SealKind::model_offer, offer.keys.project,
+              offer.keys.current().key, what);
   return offer;
 }
 

@@ -9,13 +9,13 @@
 #include <string>
 
 #include "base/crypto.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
 
 struct ModelOffer {
-  PublicKey key;  // of the project; made the seal
+  Keyring keys;  // the project's; the last made the seal
   RunId run;
   std::string name;  // of the run
   ModelSpec model;
@@ -31,13 +31,12 @@ struct ModelOffer {
 // More is no offer.
 inline constexpr std::size_t kMaxOfferBytes = 128 << 10;
 
-// The payload followed by its seal; key: the project's, which is written into
-// the offer.
-Bytes seal_offer(ModelOffer offer, const PrivateKey& key);
+// The payload followed by its seal; key: the last of offer.keys.
+Bytes seal_offer(const ModelOffer& offer, const PrivateKey& key);
 
 // Throws corrupt, naming `what`, unless it is an offer that seal_offer writes,
 // sealed by the key that it names. Whoever wrote it may have made that key:
-// compare project_id_of(key) with one that is known from elsewhere.
+// compare keys.project with one that is known from elsewhere.
 ModelOffer open_offer(ByteView sealed, std::string_view what);
 
 }  // namespace quorate

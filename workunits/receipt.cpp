@@ -31,15 +31,17 @@ json to_json(const ReceiptRun& run) {
 std::string write(const Receipt& receipt) {
   json runs = json::array();
   for (const ReceiptRun& run : receipt.runs) runs.push_back(to_json(run));
-  return dump_json({{"format", kFormat},
-                    {"project", receipt.project},
-                    {"project_id", receipt.project_id.hex()},
-                    {"key", receipt.key.hex()},
-                    {"host", receipt.host.hex()},
-                    {"user", receipt.user.hex()},
-                    {"when", receipt.when},
-                    {"credit_thousandths", receipt.credit_thousandths},
-                    {"runs", std::move(runs)}});
+  json all{{"format", kFormat},
+           {"project", receipt.project},
+           {"project_id", receipt.keys.project.hex()},
+           {"key", receipt.keys.current().key.hex()},
+           {"host", receipt.host.hex()},
+           {"user", receipt.user.hex()},
+           {"when", receipt.when},
+           {"credit_thousandths", receipt.credit_thousandths},
+           {"runs", std::move(runs)}};
+  if (receipt.keys.number != 0) all["keyring"] = to_hex(receipt.keys.sealed);
+  return dump_json(all);
 }
 
 ReceiptRun read_run(const json& item, const std::string& what) {
@@ -80,8 +82,14 @@ Receipt parse(std::string_view text, std::string_view what) {
   }
   Receipt receipt;
   receipt.project = fields.text("project", kMaxName);
-  receipt.project_id = fields.fixed_bytes<ProjectId>("project_id");
-  receipt.key = fields.fixed_bytes<PublicKey>("key");
+  receipt.keys = keyring_named(
+      fields.fixed_bytes<PublicKey>("key"),
+      fields.has("keyring") ? fields.text("keyring", kMaxKeyringHex) : "",
+      what);
+  if (receipt.keys.project != fields.fixed_bytes<ProjectId>("project_id")) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: its key is not that of its project", what));
+  }
   receipt.host = fields.fixed_bytes<PublicKey>("host");
   receipt.user = fields.fixed_bytes<PublicKey>("user");
   receipt.when = static_cast<Millis>(fields.integer("when"));
@@ -101,9 +109,9 @@ Bytes seal_receipt(Receipt receipt, const PrivateKey& key) {
   if (runs.size() > kMaxReceiptRuns) {
     runs.erase(runs.begin(), runs.end() - kMaxReceiptRuns);
   }
-  receipt.key = key.public_key();
-  receipt.project_id = project_id_of(receipt.key);
-  return seal(as_bytes(write(receipt)), SealKind::receipt, receipt.project_id,
+  check(receipt.keys.current().key == key.public_key(),
+        "the project's last key seals receipts");
+  return seal(as_bytes(write(receipt)), SealKind::receipt, receipt.keys.project,
               key);
 }
 
@@ -116,11 +124,8 @@ Receipt open_receipt(ByteView sealed, std::string_view what) {
   }
   Receipt receipt =
       parse(as_text(sealed.first(sealed.size() - kSealBytes)), what);
-  if (project_id_of(receipt.key) != receipt.project_id) {
-    throw Error(ErrorKind::corrupt,
-                fmt::format("{}: its key is not that of its project", what));
-  }
-  open_sealed(sealed, SealKind::receipt, receipt.project_id, receipt.key, what);
+  open_sealed(sealed, SealKind::receipt, receipt.keys.project,
+              receipt.keys.current().key, what);
   return receipt;
 }
 

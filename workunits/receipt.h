@@ -9,7 +9,7 @@
 
 #include "base/crypto.h"
 #include "workunits/host.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 #include "workunits/workunit.h"
 
 namespace quorate {
@@ -30,8 +30,7 @@ inline constexpr std::size_t kMaxReceiptRuns = 1000;
 
 struct Receipt {
   std::string project;  // its name
-  ProjectId project_id;
-  PublicKey key;  // of the project; made the seal
+  Keyring keys;         // the project's; the last made the seal
   PublicKey host;
   PublicKey user;
   Millis when = 0;
@@ -39,14 +38,15 @@ struct Receipt {
   std::vector<ReceiptRun> runs;
 };
 
-// The payload followed by its seal; key: the project's. Of more runs than a
-// receipt can hold, the last ones given.
+// The payload followed by its seal; key: the last of receipt.keys. Of more runs
+// than a receipt can hold, the last ones given.
 Bytes seal_receipt(Receipt receipt, const PrivateKey& key);
 
 // Throws corrupt, naming `what`, unless it is a receipt that seal_receipt
 // writes, sealed by the key that it names, which is that of the project that it
-// names. Whoever wrote it may have made that key: compare `project_id` with one
-// that is known from elsewhere.
+// names. Whoever wrote it may have made that key: compare `keys.project` with
+// one that is known from elsewhere. That a key was revoked since, a receipt
+// cannot say.
 Receipt open_receipt(ByteView sealed, std::string_view what);
 
 // More is no receipt: names as long as they may be, a thousand times.

@@ -96,6 +96,14 @@ ByteView open_sealed(ByteView sealed, SealKind kind, const ProjectId& project,
   return payload;
 }
 
+bool names_key(ByteView sealed, const PublicKey& key) {
+  if (sealed.size() < kSealBytes) return false;
+  const ByteView seal_bytes = sealed.last(kSealBytes);
+  const KeyId id = key_id_of(key);
+  return std::equal(id.bytes.begin(), id.bytes.end(),
+                    seal_bytes.begin() + sizeof(Signature::bytes));
+}
+
 Signature sign_detached(ByteView payload, SealKind kind,
                         const ProjectId& project, const PrivateKey& key) {
   return key.sign(seal_digest(payload, kind, project, key.public_key()).view());

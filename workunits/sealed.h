@@ -25,6 +25,7 @@ enum class SealKind : std::uint32_t {
   receipt = 4,
   model_offer = 5,
   order = 6,
+  keyring = 7,
 };
 
 // The payload followed by its seal (kSealBytes).
@@ -36,6 +37,10 @@ Bytes seal(ByteView payload, SealKind kind, const ProjectId& project,
 // cut short, of another kind or project, signed by another key, or changed.
 ByteView open_sealed(ByteView sealed, SealKind kind, const ProjectId& project,
                      const PublicKey& key, std::string_view what);
+
+// Whether a seal at the end of these bytes names that key; no signature is
+// checked.
+bool names_key(ByteView sealed, const PublicKey& key);
 
 // The detached form, for records that keep their signature beside them.
 Signature sign_detached(ByteView payload, SealKind kind,

@@ -15,7 +15,7 @@ class Flood {
       : http_("127.0.0.1", port) {
     for (std::size_t i = 0; i < connections; ++i) http_.connect();
     http_.outlive_closing();
-    project_ = project_id_of(fetch_statement(http_, 0).key);
+    project_ = fetch_statement(http_, 0).keys.project;
     for (std::size_t i = 0; i < connections; ++i) register_another(i);
     http_.run();
   }

@@ -51,8 +51,8 @@ Swarm::Swarm(SwarmOptions options)
   std::size_t hosts = options_.honest + options_.attackers;
   for (std::size_t i = 0; i < hosts; ++i) http_.connect();
   protocol::ProjectStatement statement = fetch_statement(http_, 0);
-  project_ = project_id_of(statement.key);
-  book_ = std::make_unique<UnitBook>(project_, statement.key);
+  project_ = statement.keys.project;
+  book_ = std::make_unique<UnitBook>(project_, statement.keys.current().key);
   http_.outlive_closing();
   for (std::size_t i = 1; i <= options_.honest; ++i) {
     enrol_host(fmt::format("honest-{}", i), nullptr, false);

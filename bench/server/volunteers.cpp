@@ -32,7 +32,7 @@ protocol::ProjectStatement fetch_statement(HttpClient& http,
 }
 
 ProjectId fetch_project(HttpClient& http, std::size_t connection) {
-  return project_id_of(fetch_statement(http, connection).key);
+  return fetch_statement(http, connection).keys.project;
 }
 
 Volunteer enrol(HttpClient& http, std::size_t connection,

@@ -58,7 +58,7 @@ void Agent::run(const std::atomic<bool>& should_leave) {
         on_compute_news(result, news);
       },
       parts_.stop_patience);
-  while (!should_leave && !is_done()) {
+  while (!should_leave && !is_done() && !renewed_) {
     pass();
     mailbox_.deliver(kTick);
   }
@@ -81,6 +81,7 @@ void Agent::pass() {
   ask_for_work();
   beat();
   ask_for_standing();
+  ask_for_statement();
   note_work();
   save_state();
   show_activity();

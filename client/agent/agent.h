@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "client/agent/agent_parts.h"
 #include "client/agent/computer.h"
 #include "client/agent/lane.h"
 #include "client/agent/work_fetch.h"
@@ -46,31 +47,6 @@
 
 namespace quorate::client {
 
-// Of a member of a site.
-struct SiteParts {
-  SiteDoor& door;
-  Mates& mates;
-};
-
-// All that an agent needs; references outlive it.
-struct AgentParts {
-  const Project& project;
-  const Identity& identity;
-  fs::path folder;  // of the project
-  // What the volunteer wants now, asked on every pass; given the process ids of
-  // the workers.
-  std::function<Orders(const std::vector<int>&)> orders;
-  TransferFactory make_transfer;
-  std::vector<protocol::WorkerOptions> workers;
-  bool once = false;
-  const Clock& clock;
-  const Network* network = nullptr;    // for `status` only
-  ResultTamper* tamper = nullptr;      // test programs only
-  std::optional<SiteParts> site = {};  // that this host is a member of
-  fs::path data = {};                  // that disk_mb bounds; empty: `folder`
-  Seconds stop_patience = kStopPatience;
-};
-
 class Agent {
  public:
   // Reads what an earlier run left. Throws io.
@@ -83,6 +59,9 @@ class Agent {
   void run(const std::atomic<bool>& should_leave);
 
   const AgentState& state() const { return state_; }
+  // The project as it is now, if that is why run() returned: it has other keys,
+  // or its server another certificate. project.json has it, too.
+  const std::optional<Project>& renewed() const { return renewed_; }
 
  private:
   // agent.cpp: the loop and the conversation about work.
@@ -111,6 +90,12 @@ class Agent {
   protocol::WorkRequest describe_tasks() const;
   bool is_done() const;
 
+  // agent_project.cpp: who the project is now.
+  void ask_for_statement();
+  void on_statement(const Outcome<Bytes>& outcome);
+  // The server has newer keys than we know: what they sealed has to wait.
+  bool awaits_keys() const;
+
   // agent_activity.cpp: what it tells of itself.
   void note_contact(const std::optional<Error>& error, Seconds asked_delay);
   void note_refusal(const Error& error, Seconds asked_delay);
@@ -136,7 +121,8 @@ class Agent {
   void on_refused(Task& task, const std::string& kind, const std::string& why);
   void on_computed(Task& task, const Computed& computed);
   void on_report(Task& task, const ReportAnswer& answer);
-  protocol::ComputeRequest compute_request(const Assignment& assignment) const;
+  protocol::ComputeRequest compute_request(const Assignment& assignment,
+                                           const PublicKey& sealed_with) const;
   void on_stopped(Task& task);
   Task* find(ResultId result);
   void give_up(Task& task, const std::string& why);
@@ -175,6 +161,10 @@ class Agent {
   Instant refused_until_{};  // by the project
   Instant beat_at_{};
   Instant standing_at_{};
+  Instant statement_at_{};
+  bool is_asking_statement_ = false;
+  std::uint32_t statement_misses_ = 0;  // in a row
+  std::optional<Project> renewed_;
   Instant show_at_{};
   Contact contact_;
   // The question under way, and how many were asked before it.

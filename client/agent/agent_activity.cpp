@@ -30,6 +30,7 @@ void Agent::note_contact(const std::optional<Error>& error,
   bool was_away = contact_.away_since != 0;
   if (error && !was_away) {
     contact_.away_since = parts_.clock.unix_ms();
+    statement_at_ = parts_.clock.now();  // its certificate may be another
     log_warning("project_unreachable", {{"why", error->what()}});
   } else if (!error && was_away) {
     contact_.away_since = 0;
@@ -44,6 +45,7 @@ void Agent::note_refusal(const Error& error, Seconds asked_delay) {
   const Seconds pause = refused_pause(asked_delay);
   refused_until_ = parts_.clock.now() + pause;
   const bool is_known = contact_.refused_until != 0;
+  if (!is_known) statement_at_ = parts_.clock.now();
   contact_.refused_until = parts_.clock.unix_ms() + in_millis(pause);
   contact_.away_since = 0;  // it has answered
   contact_.why = error.what();

@@ -68,12 +68,13 @@ void make_without_download(const Download& how, const Assignment& assignment,
 // What the unit needs and nothing else: it comes first, and says how large the
 // others can be.
 void fetch_objects(const Download& how, const Assignment& assignment,
-                   const Project& project) {
+                   const Project& project, Millis unix_ms) {
   const ObjectRef& unit = object_of(assignment, ObjectKind::workunit);
   expect_size(unit, kMaxUnitBytes);
   // It is small, and read here.
   fetch_object({how.api, how.cache, how.disk, {}, true}, unit);
-  TrainingTask work = open_unit(assignment, how.cache, project);
+  const TrainingTask work =
+      open_unit(assignment, how.cache, project, unix_ms).task;
   expect_short_enough(assignment.result, estimated_time(work, how.speed_flops),
                       how.longest);
   for (ObjectKind kind : {ObjectKind::snapshot, ObjectKind::shard}) {
@@ -201,24 +202,26 @@ void Agent::perform(Step step, Task& task) {
 }
 
 void Agent::fetch(Task& task) {
+  if (awaits_keys()) return;
   run_step<bool>(
       download_lane_, task,
       [&cache = cache_, &disk = disk_, needed = needed_objects(),
-       &project = parts_.project, assignment = task.assignment,
-       is_doubtful = task.was_doubted, mates = mates_of(parts_),
+       &project = parts_.project, &clock = parts_.clock,
+       assignment = task.assignment, is_doubtful = task.was_doubted,
+       mates = mates_of(parts_),
        memory = std::uint64_t{orders_.memory_mb} << 20,
        speed = computer_->speed_of(task.device),
        longest = orders_.longest_unit](ProjectApi& api) {
         fetch_objects({api, cache, disk, needed, is_doubtful, mates, memory,
                        speed, longest},
-                      assignment, project);
+                      assignment, project, clock.unix_ms());
         return true;
       },
       [](Task& fetched, bool) { enter(fetched, TaskState::ready); });
 }
 
 protocol::ComputeRequest Agent::compute_request(
-    const Assignment& assignment) const {
+    const Assignment& assignment, const PublicKey& sealed_with) const {
   fs::path folder = result_folder(assignment.result);
   fs::create_directories(folder);
   auto path = [&](ObjectKind kind) {
@@ -226,7 +229,7 @@ protocol::ComputeRequest Agent::compute_request(
   };
   protocol::ComputeRequest request;
   request.project = parts_.project.id;
-  request.project_key = parts_.project.statement.key;
+  request.project_key = sealed_with;
   request.workunit = path(ObjectKind::workunit);
   request.snapshot = path(ObjectKind::snapshot);
   request.shard = path(ObjectKind::shard);
@@ -238,9 +241,10 @@ protocol::ComputeRequest Agent::compute_request(
 
 void Agent::start(Task& task) {
   try {
-    const TrainingTask work =
-        open_unit(task.assignment, cache_, parts_.project);
-    computer_->start(task, compute_request(task.assignment),
+    const AssignedUnit unit = open_unit(task.assignment, cache_, parts_.project,
+                                        parts_.clock.unix_ms());
+    const TrainingTask& work = unit.task;
+    computer_->start(task, compute_request(task.assignment, unit.sealed_with),
                      training_operations(work.model) * work.range.batch);
     task.most_time =
         most_time(estimated_time(work, computer_->speed_of(task.device)),

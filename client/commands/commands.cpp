@@ -23,6 +23,7 @@
 #include "client/permission/governor.h"
 #include "client/status/contact.h"
 #include "client/status/status_text.h"
+#include "protocol/transfer/statement.h"
 
 namespace quorate::client {
 namespace {
@@ -137,6 +138,7 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   Project project = fetch_project(address, make_curl_transfer);
   std::vector<Project> attached = folder.projects();
   expect_no_stranger(attached, project, address);
+  expect_newest(attached, project, SystemClock().unix_ms());
   if (!options.account.empty()) folder.adopt_account(options.account);
   PublicKey account = folder.account_key().public_key();
   auto known = known_project(attached, project.id);
@@ -258,17 +260,30 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                    tamper,
                    {},
                    folder.root()};
+  parts.fetch_statement = [&project, &network](const std::stop_token& stop) {
+    // It proves itself, and may name the server's new certificate.
+    CurlOptions options{project.url, TlsTrust::unchecked, ""};
+    options.network = &network;
+    return fetch_statement(*make_curl_transfer(options), stop);
+  };
   log_info("started", {{"project", project.statement.name},
                        {"url", project.url},
                        {"devices", devices_text(workers_of(settings))}});
   Site site(folder, parts, tamper);
-  Agent agent(parts);
-  std::uint64_t before = agent.state().counters.reported;
-  run_here(agent, parts.folder);
-  std::uint64_t reported = agent.state().counters.reported - before;
-  log_info("left", {{"reported", reported}});
-  // The terminal may be gone: SIGHUP.
-  say(stderr, "{}\n", farewell_text(reported, agent.state().tasks));
+  std::optional<std::uint64_t> before;
+  while (true) {
+    Agent agent(parts);
+    if (!before) before = agent.state().counters.reported;
+    run_here(agent, parts.folder);
+    if (!agent.renewed() || should_leave) {
+      const std::uint64_t reported = agent.state().counters.reported - *before;
+      log_info("left", {{"reported", reported}});
+      // The terminal may be gone: SIGHUP.
+      say(stderr, "{}\n", farewell_text(reported, agent.state().tasks));
+      return;
+    }
+    project = *agent.renewed();
+  }
 }
 
 void show_status(const fs::path& dir, bool as_json) {

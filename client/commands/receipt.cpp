@@ -59,7 +59,7 @@ std::string receipt_text(const Receipt& receipt) {
       "  host {}\n"
       "  of account {}\n"
       "  has earned {} credit in all runs\n",
-      shown(receipt.project), fingerprint(receipt.project_id),
+      shown(receipt.project), fingerprint(receipt.keys.project),
       universal_time(receipt.when), receipt.host.hex(), receipt.user.hex(),
       credit_of(receipt));
   for (const ReceiptRun& run : receipt.runs) text += run_text(run);
@@ -75,7 +75,7 @@ std::string receipt_json(const Receipt& receipt, const std::string& file) {
   return nlohmann::ordered_json{
       {"file", file},
       {"project", receipt.project},
-      {"fingerprint", fingerprint(receipt.project_id)},
+      {"fingerprint", fingerprint(receipt.keys.project)},
       {"host", receipt.host.hex()},
       {"account", receipt.user.hex()},
       {"when", receipt.when},
@@ -86,12 +86,12 @@ std::string receipt_json(const Receipt& receipt, const std::string& file) {
 
 void expect_receipt_of(const Receipt& receipt, const Project& project,
                        const PublicKey& host, const std::string& what) {
-  if (receipt.project_id != project.id) {
+  if (receipt.keys.project != project.id) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: expected one of project {}, found one of {}: "
                             "is another project served at this address?",
                             what, fingerprint(project.id),
-                            fingerprint(receipt.project_id)));
+                            fingerprint(receipt.keys.project)));
   }
   if (receipt.host != host) {
     throw Error(ErrorKind::corrupt,
@@ -101,15 +101,28 @@ void expect_receipt_of(const Receipt& receipt, const Project& project,
   }
 }
 
+// We may know of a theft that the receipt's own list does not.
+void expect_unrevoked(const Receipt& receipt, const Project& project,
+                      const std::string& what) {
+  const SigningKey* key =
+      project.statement.keys.find(receipt.keys.current().key);
+  if (key == nullptr || !key->is_revoked) return;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: the project has revoked the key that sealed it, "
+                          "so that others may have made it: fetch a new one",
+                          what));
+}
+
 void expect_known_project(const Receipt& receipt, const std::string& key,
                           const std::vector<Project>& attached,
                           const std::string& what) {
-  const std::string found = fingerprint(receipt.project_id);
+  const std::string found = fingerprint(receipt.keys.project);
+  const auto known = std::find_if(
+      attached.begin(), attached.end(),
+      [&](const Project& one) { return one.id == receipt.keys.project; });
+  if (known != attached.end()) expect_unrevoked(receipt, *known, what);
   if (key.empty()) {
-    const bool is_attached = std::any_of(
-        attached.begin(), attached.end(),
-        [&](const Project& one) { return one.id == receipt.project_id; });
-    if (is_attached) return;
+    if (known != attached.end()) return;
     throw Error(ErrorKind::usage,
                 fmt::format("{}: it is of project {}, to which this computer "
                             "is not attached: say --key FINGERPRINT, with the "
@@ -122,8 +135,8 @@ void expect_known_project(const Receipt& receipt, const std::string& key,
                             "fingerprint: fewer can be forged",
                             key, kFingerprintDigits));
   }
-  if (key == found || key == receipt.project_id.hex() ||
-      key == receipt.key.hex()) {
+  if (key == found || key == receipt.keys.project.hex() ||
+      key == receipt.keys.root.hex()) {
     return;
   }
   throw Error(

@@ -28,6 +28,11 @@ Seconds Session::heartbeat() const {
   return std::max(current_.heartbeat, kShortest);
 }
 
+std::uint64_t Session::keys() const {
+  std::lock_guard lock(mutex_);
+  return current_.keys;
+}
+
 std::string Session::renew(
     const std::string& stale,
     const std::function<protocol::SessionReply()>& open) {

@@ -35,6 +35,8 @@ class Session {
   std::string token() const;
   // How often the project wants to hear from us.
   Seconds heartbeat() const;
+  // Number of the project's keyring, as the server said.
+  std::uint64_t keys() const;
   // The token in place of `stale`; calls `open` unless somebody already has.
   // Throws what `open` throws.
   std::string renew(const std::string& stale,

@@ -1,5 +1,7 @@
 #include "client/folder/attach.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/arithmetic.h"
@@ -106,6 +108,18 @@ Project fetch_project(const ProjectAddress& address,
                             address.url));
   }
   return again;
+}
+
+void expect_newest(const std::vector<Project>& attached, const Project& found,
+                   Millis unix_ms) {
+  const auto known =
+      std::find_if(attached.begin(), attached.end(),
+                   [&](const Project& one) { return one.id == found.id; });
+  const std::string why = against_statement(
+      found, known == attached.end() ? nullptr : &*known, unix_ms);
+  if (why.empty()) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("attach to {}: {}", found.url, why));
 }
 
 void expect_no_stranger(const std::vector<Project>& attached,

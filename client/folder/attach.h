@@ -25,6 +25,10 @@ CurlOptions curl_options(const Project& project);
 // denied, or unsupported for an arithmetic that this client does not have.
 Project fetch_project(const ProjectAddress& address, const TransferMaker& make);
 
+// Throws denied when the statement is an old one: against_statement().
+void expect_newest(const std::vector<Project>& attached, const Project& found,
+                   Millis unix_ms);
+
 // Throws denied when another project of `attached` has this address, and no
 // fingerprint says that `found` is meant: a server in the middle, or a project
 // that has moved. Pure.

@@ -20,9 +20,38 @@ Bytes bytes_of_hex(const std::string& text) {
 Project open_statement(Bytes sealed) {
   Project project;
   project.statement = quorate::open_statement(sealed);
-  project.id = project_id_of(project.statement.key);
+  project.id = project.statement.keys.project;
   project.sealed = std::move(sealed);
   return project;
+}
+
+std::string against_statement(const Project& found, const Project* known,
+                              Millis unix_ms) {
+  const protocol::ProjectStatement& now = found.statement;
+  if (now.expires != 0 && now.expires <= unix_ms) {
+    return "the statement has run out: somebody may be showing an old one, or "
+           "this computer's clock is wrong";
+  }
+  if (!speaks(now.keys.current(), unix_ms)) {
+    return "the time of the project's key is over: its operator must renew it";
+  }
+  if (known == nullptr) return "";
+  if (found.id != known->id) {
+    return fmt::format("expected project {}, found {}", fingerprint(known->id),
+                       fingerprint(found.id));
+  }
+  const protocol::ProjectStatement& before = known->statement;
+  if (now.keys.number < before.keys.number || now.issued < before.issued) {
+    return "the statement is older than the one that is known here: somebody "
+           "may be showing it again; if its operator says that all is well, "
+           "detach from the project and attach again";
+  }
+  return "";
+}
+
+bool changes_exchange(const Project& found, const Project& known) {
+  return found.statement.keys != known.statement.keys ||
+         found.statement.tls_pin != known.statement.tls_pin;
 }
 
 void save_project(const fs::path& file, const Project& project) {

@@ -25,6 +25,14 @@ struct Project {
 // it names. Throws corrupt otherwise.
 Project open_statement(Bytes sealed);
 
+// Why this statement may not be gone by, empty if it may: it ran out, or it is
+// older than the one that is `known` of the project (nullptr: none), so that
+// somebody who kept it shows it again. Pure.
+std::string against_statement(const Project& found, const Project* known,
+                              Millis unix_ms);
+// Whether an agent that goes by `known` has to begin anew with `found`.
+bool changes_exchange(const Project& found, const Project& known);
+
 // Throws io.
 void save_project(const fs::path& file, const Project& project);
 // Throws io, or corrupt with the file's name and what to do.

@@ -23,6 +23,17 @@ void expect_same(const Hash& named, const ObjectRef& given, ResultId result) {
                   result, name_of(given.kind), named.hex(), given.hash.hex()));
 }
 
+[[noreturn]] void throw_not_speaking(const SigningKey& key,
+                                     const std::string& what) {
+  throw Error(
+      ErrorKind::denied,
+      fmt::format("{}: {}", what,
+                  key.is_revoked
+                      ? "the project has revoked the key that sealed it"
+                      : "the time of the key that sealed it is over: its "
+                        "operator must renew it, with `quorate keys renew`"));
+}
+
 }  // namespace
 
 std::uint64_t most_bytes(const TrainingTask& work, ObjectKind kind) {
@@ -55,12 +66,17 @@ const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind) {
   return *found;
 }
 
-TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
-                       const Project& project) {
+AssignedUnit open_unit(const Assignment& assignment, const ObjectCache& cache,
+                       const Project& project, Millis unix_ms) {
+  const std::string what =
+      fmt::format("workunit of result {}", assignment.result);
+  const Keyring& keys = project.statement.keys;
   Bytes sealed = cache.read(object_of(assignment, ObjectKind::workunit));
-  TrainingTask work = decode_task(
-      open_sealed(sealed, SealKind::workunit, project.id, project.statement.key,
-                  fmt::format("workunit of result {}", assignment.result)));
+  TrainingTask work =
+      decode_task(open_sealed(sealed, SealKind::workunit, keys, what));
+  const SigningKey& sealer =
+      keys.number == 0 ? keys.current() : sealer_of(sealed, keys, what);
+  if (!speaks(sealer, unix_ms)) throw_not_speaking(sealer, what);
   expect_same(work.snapshot, object_of(assignment, ObjectKind::snapshot),
               assignment.result);
   expect_same(work.shard, object_of(assignment, ObjectKind::shard),
@@ -72,7 +88,7 @@ TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
                     "{}: update the client",
                     assignment.result, work.arithmetic, kArithmeticVersion));
   }
-  return work;
+  return {std::move(work), sealer.key};
 }
 
 }  // namespace quorate::client

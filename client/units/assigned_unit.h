@@ -12,11 +12,16 @@ namespace quorate::client {
 const ObjectRef& object_of(const Assignment& assignment, ObjectKind kind);
 
 // Opens the seal and compares what the unit names with what was assigned. The
-// worker checks again, whoever started it. Throws corrupt, io, or unsupported
-// for another arithmetic.
+// worker checks again, whoever started it. Throws corrupt, io, unsupported for
+// another arithmetic, or denied if the key that sealed it does not speak for
+// the project at unix_ms.
 // Reads the sealed unit from the cache, where it was put verified.
-TrainingTask open_unit(const Assignment& assignment, const ObjectCache& cache,
-                       const Project& project);
+struct AssignedUnit {
+  TrainingTask task;
+  PublicKey sealed_with;
+};
+AssignedUnit open_unit(const Assignment& assignment, const ObjectCache& cache,
+                       const Project& project, Millis unix_ms);
 
 // The most bytes that an object of a unit can have, so that a project cannot
 // fill the disk: a snapshot by the model, a shard by its samples.

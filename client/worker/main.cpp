@@ -37,6 +37,7 @@ struct Options {
   // Of --boinc: what a BoincTask is made of.
   std::string project;
   std::string project_key;
+  std::string keyring;
   std::string nonce;
   ResultId result = 0;
   bool is_witness = false;
@@ -170,6 +171,7 @@ int compute_for_boinc(const Options& options) {
   BoincTask task;
   task.project = parse_hex<ProjectId>(options.project, "--project");
   task.project_key = parse_hex<PublicKey>(options.project_key, "--project-key");
+  task.keyring = options.keyring;
   task.nonce = parse_hex<Nonce>(options.nonce, "--nonce");
   task.result = options.result;
   task.is_witness = options.is_witness;
@@ -181,6 +183,8 @@ void describe_boinc(CLI::App& app, Options& options) {
   app.add_option("--project", options.project, "the project's id")
       ->group(group);
   app.add_option("--project-key", options.project_key, "its key")->group(group);
+  app.add_option("--keyring", options.keyring, "the list that names the key")
+      ->group(group);
   app.add_option("--result", options.result, "number of the result")
       ->group(group);
   app.add_option("--nonce", options.nonce, "nonce to sign with the result")

@@ -13,12 +13,17 @@ namespace quorate::protocol {
 using Json = nlohmann::ordered_json;
 
 std::string write(const ProjectStatement& statement) {
-  return Json{{"name", plain_text(statement.name, kMaxName)},
-              {"url", plain_text(statement.url, kMaxUrl)},
-              {"key", statement.key.hex()},
-              {"tls_pin", plain_text(statement.tls_pin, kMaxPin)},
-              {"arithmetic", statement.arithmetic}}
-      .dump();
+  Json json{{"name", plain_text(statement.name, kMaxName)},
+            {"url", plain_text(statement.url, kMaxUrl)},
+            {"key", statement.keys.current().key.hex()},
+            {"tls_pin", plain_text(statement.tls_pin, kMaxPin)},
+            {"arithmetic", statement.arithmetic}};
+  if (statement.issued != 0) json["issued"] = statement.issued;
+  if (statement.expires != 0) json["expires"] = statement.expires;
+  if (statement.keys.number != 0) {
+    json["keyring"] = to_hex(statement.keys.sealed);
+  }
+  return json.dump();
 }
 
 ProjectStatement parse_project_statement(ByteView bytes) {
@@ -27,7 +32,16 @@ ProjectStatement parse_project_statement(ByteView bytes) {
   ProjectStatement statement;
   statement.name = root.at("name").text(kMaxName);
   if (auto url = root.find("url")) statement.url = url->text(kMaxUrl);
-  statement.key = root.at("key").hex<PublicKey>();
+  auto list = root.find("keyring");
+  statement.keys = keyring_named(root.at("key").hex<PublicKey>(),
+                                 list ? list->text(kMaxKeyringHex) : "",
+                                 "project statement");
+  if (auto issued = root.find("issued")) {
+    statement.issued = static_cast<Millis>(issued->integer(kMaxTime));
+  }
+  if (auto expires = root.find("expires")) {
+    statement.expires = static_cast<Millis>(expires->integer(kMaxTime));
+  }
   if (auto pin = root.find("tls_pin")) statement.tls_pin = pin->text(kMaxPin);
   statement.arithmetic = root.at("arithmetic").integer32();
   return statement;
@@ -110,8 +124,9 @@ SessionRequest parse_session_request(ByteView bytes) {
 
 std::string write(const SessionReply& reply) {
   if (reply.token.empty()) return Json{{"challenge", reply.challenge}}.dump();
-  return Json{{"token", reply.token}, {"heartbeat", reply.heartbeat.count()}}
-      .dump();
+  Json json{{"token", reply.token}, {"heartbeat", reply.heartbeat.count()}};
+  if (reply.keys != 0) json["keys"] = reply.keys;
+  return json.dump();
 }
 
 SessionReply parse_session_reply(ByteView bytes) {
@@ -121,6 +136,7 @@ SessionReply parse_session_reply(ByteView bytes) {
   if (auto token = root.find("token")) {
     reply.token = token->hex<Hash>().hex();
     reply.heartbeat = root.at("heartbeat").seconds(kMaxSeconds);
+    if (auto keys = root.find("keys")) reply.keys = keys->integer(kMaxCount);
   } else {
     reply.challenge = root.at("challenge").hex<Hash>().hex();
   }

@@ -13,17 +13,21 @@
 #include "base/clock.h"
 #include "base/crypto.h"
 #include "workunits/assignment.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 #include "workunits/workunit.h"
 
 namespace quorate::protocol {
 
 // The payload of the sealed project statement, GET /v1/project. It is signed by
-// the key that it names; ProjectId is derived from that key.
+// the last key of the keyring that it carries. Of two, the one that was issued
+// later holds, so that nobody can show an old one again; both times are 0 in
+// what servers wrote before there were any.
 struct ProjectStatement {
   std::string name;
   std::string url;  // where clients should reach it; may be empty
-  PublicKey key;
+  Keyring keys;
+  Millis issued = 0;
+  Millis expires = 0;
   std::string tls_pin;  // "sha256//..." of the server's own certificate, or ""
   std::uint32_t arithmetic = 0;
 };
@@ -67,6 +71,7 @@ struct SessionReply {
   std::string challenge;  // or
   std::string token;
   Seconds heartbeat{30};
+  std::uint64_t keys = 0;  // number of the project's keyring
 };
 
 struct Progress {

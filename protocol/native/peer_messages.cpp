@@ -19,6 +19,7 @@ Bytes peer_session_message(const ProjectId& asked,
 
 std::string write(const PeerSessionRequest& request) {
   nlohmann::ordered_json json{{"project", request.project.hex()}};
+  if (!request.keyring.empty()) json["keyring"] = request.keyring;
   if (request.is_signed) {
     json["challenge"] = request.challenge;
     json["signature"] = request.signature.hex();
@@ -31,6 +32,9 @@ PeerSessionRequest parse_peer_session_request(ByteView bytes) {
   JsonValue root = document.root();
   PeerSessionRequest request;
   request.project = root.at("project").hex<PublicKey>();
+  if (auto list = root.find("keyring")) {
+    request.keyring = list->text(kMaxKeyringHex);
+  }
   if (auto signature = root.find("signature")) {
     request.is_signed = true;
     request.signature = signature->hex<Signature>();

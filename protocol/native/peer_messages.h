@@ -14,6 +14,8 @@ struct PeerSessionRequest {
   std::string challenge;  // 64 hexadecimal digits, as given
   Signature signature;    // by that key over peer_session_message()
   bool is_signed = false;
+  // That names the key, in hexadecimal digits; empty: it is the root.
+  std::string keyring = {};
 };
 // asked: the project that is asked, so that it cannot pass the signature on to
 // another one.

@@ -10,7 +10,7 @@ namespace quorate {
 namespace {
 
 constexpr Seconds kRequestTime{20};
-constexpr std::size_t kMostStatementBytes = 64 * 1024;
+constexpr std::size_t kMostStatementBytes = 128 * 1024;
 
 }  // namespace
 
@@ -34,8 +34,8 @@ protocol::ProjectStatement open_statement(ByteView sealed) {
   const ByteView payload = sealed.first(sealed.size() - kSealBytes);
   protocol::ProjectStatement statement =
       protocol::parse_project_statement(payload);
-  open_sealed(sealed, SealKind::project, project_id_of(statement.key),
-              statement.key, "project statement");
+  open_sealed(sealed, SealKind::project, statement.keys.project,
+              statement.keys.current().key, "project statement");
   return statement;
 }
 

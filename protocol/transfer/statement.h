@@ -14,7 +14,8 @@ Bytes fetch_statement(Transfer& transfer, const std::stop_token& stop = {});
 
 // Reads a sealed project statement. Throws corrupt unless it is sealed by the
 // key that it names. Whoever wrote it may have made that key: compare
-// project_id_of(key) with one that is known from elsewhere.
+// keys.project with one that is known from elsewhere. Whether it is an old one
+// is for the reader to say.
 protocol::ProjectStatement open_statement(ByteView sealed);
 
 // How to reach the server that the statement is of: its pinned key if it has

@@ -94,6 +94,9 @@ class BackupMaker {
   void copy_keys() {
     copy(project_.project_key(), "keys/project.key", kPrivate);
     copy(project_.house_key(), "keys/house.key", kPrivate);
+    if (fs::exists(project_.keyring())) {
+      copy(project_.keyring(), "keys/keyring", kPublic);
+    }
     if (fs::exists(project_.boinc_upload_key())) {
       copy(project_.boinc_upload_key(), "keys/boinc_upload.key", kPrivate);
     }

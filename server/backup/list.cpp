@@ -17,10 +17,11 @@ constexpr std::size_t kHashDigits = 64;
 
 constexpr std::array<std::string_view, 4> kNeeded = {
     "db/quorate.sqlite", "keys/house.key", "keys/project.key", kBackupSettings};
-constexpr std::array<std::string_view, 6> kOptional = {
+constexpr std::array<std::string_view, 7> kOptional = {
     "boinc/app_versions.json",
     "keys/boinc_code_sign.key",
     "keys/boinc_upload.key",
+    "keys/keyring",
     "keys/tls.crt",
     "keys/tls.key",
     "keys/web_operators.json"};

@@ -51,6 +51,7 @@ void put_ledger(json& row, const LedgerReport& report) {
   row["entries"] = report.entries;
   row["results"] = report.results;
   if (report.overwritten != 0) row["overwritten"] = report.overwritten;
+  if (report.by_revoked != 0) row["by_revoked"] = report.by_revoked;
   row["first_difference"] =
       report.ok() ? json(nullptr) : json(report.first_difference);
 }
@@ -99,15 +100,14 @@ struct VerifyCommand {
 // How many entries the files have, all of which the ledger has, too.
 std::uint64_t compare_witnesses(AdminClient& client,
                                 const VerifyCommand& command) {
-  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
+  const Keyring keys = load_keys(ProjectFolder{client.root()}).ring;
   LedgerPages pages(client, command.run, LedgerPages::With::records);
   std::uint64_t entries = 0;
   for (const std::string& path : command.witnesses) {
     const MappedFile mapped(path);
     LedgerFile file(as_text(mapped.bytes()), path);
-    entries +=
-        expect_witnessed(file, path, {keys.id, keys.project.public_key()},
-                         [&](std::uint64_t seq) { return pages.record(seq); });
+    entries += expect_witnessed(
+        file, path, keys, [&](std::uint64_t seq) { return pages.record(seq); });
   }
   return entries;
 }
@@ -129,6 +129,12 @@ void verify(const GlobalOptions& global, const VerifyCommand& command) {
     const std::uint64_t entries = compare_witnesses(reading.client(), command);
     row["witnessed"] = entries;
     text += fmt::format(", {} as the witnesses saw them", entries);
+  }
+  if (report.by_revoked != 0) {
+    text += fmt::format(
+        ", {} of the entries signed with a key that was revoked since: only a "
+        "--witness from before can tell if a thief added some",
+        report.by_revoked);
   }
   put_ledger(row, report);
   finish(row, report, global.json, command.run, text);

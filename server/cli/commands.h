@@ -49,6 +49,7 @@ void add_verify_model(CLI::App& app, GlobalOptions& options);
 void add_boinc(CLI::App& app, GlobalOptions& options);
 void add_backup(CLI::App& app, GlobalOptions& options);
 void add_peers(CLI::App& app, GlobalOptions& options);
+void add_keys(CLI::App& app, GlobalOptions& options);
 void add_simulate(CLI::App& app, GlobalOptions& options);
 void add_completion(CLI::App& app, GlobalOptions& options);
 

@@ -25,8 +25,7 @@ Provenance provenance_of(AdminClient& client, const json& version) {
   LedgerPages pages(client, version["run"].get<std::string>(),
                     LedgerPages::With::records);
   std::uint64_t seq = 0;
-  return quorate::provenance_of([&] { return pages.record(seq++); }, keys.id,
-                                keys.project.public_key(),
+  return quorate::provenance_of([&] { return pages.record(seq++); }, keys.ring,
                                 version["version"].get<std::uint64_t>());
 }
 

@@ -92,10 +92,10 @@ void verify_log(const GlobalOptions& global) {
   std::optional<OrderChain> chain;
   auto begin = [&](const json& answer) {
     if (chain) return;
-    chain.emplace(parse_hex<ProjectId>(answer.at("project").get<std::string>(),
-                                       "project"),
-                  parse_hex<PublicKey>(answer.at("key").get<std::string>(),
-                                       "project key"));
+    chain.emplace(
+        keyring_named(parse_hex<PublicKey>(answer.at("key").get<std::string>(),
+                                           "project key"),
+                      answer.at("keyring").get<std::string>(), "orders"));
   };
   const json last =
       each_order(client, [&](const json& answer, const OrderRecord& record) {

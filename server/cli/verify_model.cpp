@@ -89,15 +89,14 @@ json unverified_rows(const Provenance& found) {
 // Prints what the file is; throws corrupt if it is not what it says.
 void compare(const GlobalOptions& global, const std::string& path,
              const ModelClaims& claims, const Records& records,
-             const LedgerFileHead& project) {
+             const Keyring& keys) {
   Hash entry_at_head;
-  const Provenance found =
-      provenance_of(records, project.project, project.key, claims.version,
-                    [&](const LedgerRecord& record) {
-                      if (record.seq + 1 == claims.ledger_entries) {
-                        entry_at_head = record.hash;
-                      }
-                    });
+  const Provenance found = provenance_of(
+      records, keys, claims.version, [&](const LedgerRecord& record) {
+        if (record.seq + 1 == claims.ledger_entries) {
+          entry_at_head = record.hash;
+        }
+      });
   std::string wrong = difference(claims, found, entry_at_head);
   if (wrong.empty()) wrong = unverified_text(found);
   if (global.json) {
@@ -139,8 +138,8 @@ void compare(const GlobalOptions& global, const std::string& path,
 // Whoever wrote the file could have made a key: it must be the one that is
 // known from elsewhere.
 void expect_key(const LedgerFile& file, const Options& options) {
-  const std::string fingerprint_of_file = fingerprint(file.head().project);
-  if (options.key == file.head().key.hex() ||
+  const std::string fingerprint_of_file = fingerprint(file.keys().project);
+  if (options.key == file.keys().root.hex() ||
       options.key == fingerprint_of_file) {
     return;
   }
@@ -156,18 +155,17 @@ void verify_with_file(const GlobalOptions& global, const Options& options) {
   expect_key(ledger, options);
   compare(
       global, options.file, model.claims, [&] { return ledger.next(); },
-      ledger.head());
+      ledger.keys());
 }
 
 void verify_here(const GlobalOptions& global, const Options& options) {
   const ModelFile model = read_model_file(options.file);
   AdminClient client(global.folder);
   LedgerPages pages(client, model.run, LedgerPages::With::records);
-  const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
   std::uint64_t seq = 0;
-  compare(global, options.file, model.claims,
-          [&] { return pages.record(seq++); },
-          {keys.id, keys.project.public_key()});
+  compare(
+      global, options.file, model.claims, [&] { return pages.record(seq++); },
+      load_keys(ProjectFolder{client.root()}).ring);
 }
 
 struct LedgerCommand {
@@ -183,8 +181,7 @@ void write_ledger(const GlobalOptions& global, const LedgerCommand& command) {
   AdminClient client(global.folder);
   LedgerPages pages(client, command.run, LedgerPages::With::records);
   const ProjectKeys keys = load_keys(ProjectFolder{client.root()});
-  std::string text =
-      write_ledger_head({keys.id, keys.project.public_key()}) + "\n";
+  std::string text = write_ledger_head(keys.ring) + "\n";
   std::uint64_t entries = 0;
   if (command.head) {
     text += write_ledger_line(pages.head()) + "\n";

@@ -12,6 +12,15 @@ namespace {
 constexpr Millis kTouchEveryMs = 10'000;
 constexpr Seconds kForgetBlocksEvery{3600};
 
+// what: was tried.
+void expect_free(const std::string& name, const char* what) {
+  if (!is_reserved_name(name)) return;
+  throw Error(ErrorKind::denied,
+              fmt::format("{}: this name belongs to the server's own workers: "
+                          "choose another",
+                          what));
+}
+
 }  // namespace
 
 HostTable::HostTable(Store& store, std::size_t max_hosts_of_user)
@@ -50,19 +59,6 @@ bool is_reserved_name(std::string_view name) {
   }
   return letters == "houseworkers" || letters == "houseworker";
 }
-
-namespace {
-
-// what: was tried.
-void expect_free(const std::string& name, const char* what) {
-  if (!is_reserved_name(name)) return;
-  throw Error(ErrorKind::denied,
-              fmt::format("{}: this name belongs to the server's own workers: "
-                          "choose another",
-                          what));
-}
-
-}  // namespace
 
 const User& HostTable::register_user(const PublicKey& key,
                                      const std::string& name, Millis now) {

@@ -33,7 +33,7 @@ protocol::ComputeRequest compute_request(const ObjectStore& objects,
   const TrainingTask task = task_in(sealed, workunit);
   protocol::ComputeRequest request;
   request.project = keys.id;
-  request.project_key = keys.project.public_key();
+  request.project_key = sealer_of(sealed, keys.ring, "workunit").key;
   request.workunit = objects.temporary_path("task").string();
   request.snapshot = objects.path(task.snapshot).string();
   request.shard = objects.path(task.shard).string();

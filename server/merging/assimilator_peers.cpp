@@ -21,7 +21,7 @@ PeerMixed entry_of(const TrainingRun& training, const Peer& peer,
   PeerMixed entry;
   entry.version_before = training.model.version();
   entry.version_after = entry.version_before + 1;
-  entry.peer = model.offer.key;
+  entry.peer = model.offer.keys.root;
   entry.peer_run = model.offer.run;
   entry.peer_version = model.offer.version;
   entry.parameters = model.offer.parameters;

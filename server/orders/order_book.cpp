@@ -110,6 +110,7 @@ json list_orders(Project& project, const json& arguments) {
   }
   return {{"project", state.keys.id.hex()},
           {"key", state.keys.project.public_key().hex()},
+          {"keyring", to_hex(state.keys.ring.sealed)},
           {"made", state.store.orders_made()},
           {"rows", rows}};
 }

@@ -10,7 +10,7 @@ namespace quorate {
 
 std::string why_refused(const ModelOffer& offer, const Peer& peer,
                         const ModelSpec& model, const ProjectId& own) {
-  const ProjectId project = project_id_of(offer.key);
+  const ProjectId project = offer.keys.project;
   if (project == own) return "it is an offer of this project itself";
   if (!matches(peer.fingerprint, project)) {
     return fmt::format("expected an offer of project {}, found one of {}",

@@ -39,7 +39,7 @@ class Connection {
     const Peer& peer = question.peer;
     const auto stranger = make({peer.url, TlsTrust::unchecked, ""});
     const auto statement = open_statement(fetch_statement(*stranger, stop));
-    project_ = project_id_of(statement.key);
+    project_ = statement.keys.project;
     if (!matches(peer.fingerprint, project_)) {
       throw Error(ErrorKind::denied,
                   fmt::format("{}: expected project {}, found {}", peer.url,
@@ -80,6 +80,7 @@ class Connection {
   std::string open_session() {
     protocol::PeerSessionRequest wanted;
     wanted.project = question_.key.public_key();
+    wanted.keyring = question_.keyring;
     wanted.challenge = post_session(wanted).challenge;
     wanted.signature =
         question_.key.sign(protocol::peer_session_message(project_, wanted));

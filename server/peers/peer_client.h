@@ -28,6 +28,7 @@ struct PeerQuestion {
   fs::path folder;         // made if need be
   std::string known_etag;  // of the last offer, if nothing of it is wanted
   std::uint64_t disk_reserve_bytes = 0;  // to be left free
+  std::string keyring = {};  // that names the key, in hexadecimal digits; or ""
 };
 
 struct PeerAnswer {

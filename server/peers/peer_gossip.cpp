@@ -111,7 +111,8 @@ void PeerGossip::begin(const Peer& peer) {
                         state_.keys.project,
                         state_.folder.peers(),
                         standings_.at(peer.id).etag,
-                        state_.settings.disk_reserve_mb << 20};
+                        state_.settings.disk_reserve_mb << 20,
+                        to_hex(state_.keys.ring.sealed)};
   aside_([this, question = std::move(question)] { ask(question); });
 }
 

@@ -67,6 +67,24 @@ void Daemons::make_house_host() {
   }
 }
 
+// Volunteers take no unit that a revoked key sealed.
+void Daemons::close_revoked_units() {
+  const Keyring& ring = state_.keys.ring;
+  std::vector<WorkunitId> revoked;
+  for (const auto& [id, live] : state_.feeder.units()) {
+    const auto sealed = state_.store.sealed_task(live.unit.object);
+    if (sealed && sealer_of(*sealed, ring, "workunit").is_revoked) {
+      revoked.push_back(id);
+    }
+  }
+  for (const WorkunitId id : revoked) {
+    transitioner.close(id, Closing::by_operator);
+  }
+  if (!revoked.empty()) {
+    log_warning("units_of_revoked_key", {{"cancelled", revoked.size()}});
+  }
+}
+
 void Daemons::start() {
   if (state_.settings.house_workers > 0) {
     HouseCallbacks callbacks;
@@ -93,7 +111,10 @@ void Daemons::start() {
   post([this] {
     state_.is_served = true;
     if (roles_.assimilator) assimilator.set_helpers(&step_threads_);
-    if (roles_.validator) transitioner.look_at_all();
+    if (roles_.validator) {
+      close_revoked_units();
+      transitioner.look_at_all();
+    }
     assimilator.resume_evaluations();
     tick();
   });

@@ -52,6 +52,7 @@ class Daemons {
   // Ten times a second: leases, waiting hosts, and whatever is due by time.
   void tick();
   void make_house_host();
+  void close_revoked_units();
   void order_evaluation(const EvaluationOrder& order);
   void store_evaluation(const EvaluationOrder& order,
                         const protocol::EvaluateDone& done);

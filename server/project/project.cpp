@@ -40,7 +40,10 @@ Bytes Project::statement(const std::string& tls_pin) const {
   protocol::ProjectStatement statement;
   statement.name = settings_.name;
   statement.url = settings_.url;
-  statement.key = keys_.project.public_key();
+  statement.keys = keys_.ring;
+  statement.issued = clock_.unix_ms();
+  statement.expires =
+      statement.issued + static_cast<Millis>(1000 * kStatementLife.count());
   statement.tls_pin = tls_pin;
   statement.arithmetic = kArithmeticVersion;
   std::string payload = protocol::write(statement);

@@ -14,6 +14,9 @@
 
 namespace quorate {
 
+// Nobody can show a statement again that is older.
+inline constexpr Seconds kStatementLife{30.0 * 86'400};
+
 class Project {
  public:
   // Throws denied if another process has the project open, usage if there is
@@ -35,6 +38,7 @@ class Project {
   Writer& writer() { return core_.writer(); }
   Uploads& uploads() { return core_.uploads(); }
   // The sealed project statement. tls_pin: of the certificate in use, or "".
+  // Issued now, to hold for kStatementLife.
   Bytes statement(const std::string& tls_pin) const;
 
  private:

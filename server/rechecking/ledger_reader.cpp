@@ -21,8 +21,7 @@ LedgerSources LedgerReader::sources() {
     return state_.objects.read(hash);
   };
   sources.tasks = [this](const Hash& hash) { return task(hash); };
-  sources.project = state_.keys.id;
-  sources.key = state_.keys.project.public_key();
+  sources.keys = state_.keys.ring;
   return sources;
 }
 

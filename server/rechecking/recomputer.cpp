@@ -83,8 +83,8 @@ protocol::ComputeRequest Recomputer::request_for(const ResultAtHand& result,
   write_scratch(scratch_ / "unit", sealed);
   protocol::ComputeRequest request;
   request.job = result.at.seq;
-  request.project = sources_.project;
-  request.project_key = sources_.key;
+  request.project = sources_.keys.project;
+  request.project_key = sealer_of(sealed, sources_.keys, "workunit").key;
   request.workunit = scratch_ / "unit";
   request.snapshot = scratch_ / "base";
   request.shard = objects_.path(task.shard);

@@ -30,6 +30,12 @@ std::vector<std::string> remarks_on(const ServedProject& served) {
                     served.endpoint.address));
   }
   if (is_proxy_unnamed(served.settings)) remarks.emplace_back(kProxyUnnamed);
+  if (served.key_days_left) {
+    remarks.push_back(
+        fmt::format("the project's key holds for {} more days: renew it with "
+                    "`quorate keys renew`, or volunteers stop",
+                    *served.key_days_left));
+  }
   std::vector<std::string> off = roles_off(served.roles);
   if (!off.empty()) {
     remarks.push_back(fmt::format("--roles: off: {}", fmt::join(off, ", ")));

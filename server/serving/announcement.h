@@ -1,6 +1,8 @@
 // What `serve` prints when it serves.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
@@ -18,6 +20,7 @@ struct ServedProject {
   bool is_tls = false;
   ServerSettings settings;
   Roles roles;
+  std::optional<std::int64_t> key_days_left = {};  // if they are few
 };
 
 // Whether a proxy is in front that nobody has named: every volunteer then seems

@@ -22,6 +22,7 @@
 #include "server/serving/announcement.h"
 #include "server/serving/descriptors.h"
 #include "server/settings/address.h"
+#include "server/settings/key_renewal.h"
 #include "server/web/web_routes.h"
 
 namespace quorate {
@@ -120,6 +121,12 @@ void add_boinc_routes(Project& project, bool is_tls,
   door->add_routes(routes);
 }
 
+std::optional<std::int64_t> look_at_key(const ProjectKeys& keys) {
+  const auto days = few_days_left(keys.ring, SystemClock().unix_ms());
+  if (days) log_warning("key_ends", {{"days", *days}});
+  return days;
+}
+
 [[noreturn]] void say_store_failed(const ProjectFolder& folder) {
   throw Error(ErrorKind::io,
               "serve: the store failed: see " + folder.log().string() +
@@ -141,9 +148,9 @@ void serve(const fs::path& root, const ServeOptions& options) {
                   });
   start_logging(LogLevel::info,
                 RotatingLog{project.folder().log().string(), kLogBytes});
+  const std::optional<std::int64_t> days_left = look_at_key(project.keys());
   std::optional<TlsFiles> tls = tls_files(options, endpoint, project.folder());
-  NativeDoor door(
-      project, project.statement(tls ? public_key_pin(tls->certificate) : ""));
+  NativeDoor door(project, tls ? public_key_pin(tls->certificate) : "");
   std::optional<boinc::BoincDoor> boinc_door;
   PeerDoor peer_door(project);
   PageRoutes page(project);
@@ -174,7 +181,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
                  {endpoint.address, port},
                  tls.has_value(),
                  options.settings,
-                 options.roles},
+                 options.roles,
+                 days_left},
                 options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
   if (is_proxy_unnamed(options.settings)) {

@@ -42,6 +42,21 @@ void expect_new(const ProjectFolder& folder) {
   }
 }
 
+// The list, or that of one key if there is none.
+Keyring load_keyring(const ProjectFolder& folder, const PublicKey& key) {
+  if (!fs::exists(folder.keyring())) return keyring_of(key);
+  const std::string what = folder.keyring().string();
+  Keyring ring = open_keyring(
+      read_file(folder.keyring(), kMaxKeyringBytes + kSealBytes), what);
+  if (ring.current().key == key) return ring;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: {} is not the key that it names last, {}: "
+                          "restore both from one backup, or type `quorate keys "
+                          "renew` with the root key",
+                          what, folder.project_key().string(),
+                          ring.current().key.hex()));
+}
+
 }  // namespace
 
 std::vector<std::string> dataset_names(const ProjectFolder& folder) {
@@ -87,6 +102,29 @@ void create_project(const ProjectFolder& folder, const std::string& name,
   write_file_durably(folder.settings(), as_bytes(settings_template(settings)));
 }
 
+namespace {
+
+// A renewal that was cut off between the list and the key.
+void finish_renewal(const ProjectFolder& folder) {
+  if (!fs::exists(folder.next_project_key())) return;
+  const PublicKey next =
+      PrivateKey::load(folder.next_project_key().string()).public_key();
+  const Keyring ring =
+      open_keyring(read_file(folder.keyring(), kMaxKeyringBytes + kSealBytes),
+                   folder.keyring().string());
+  if (ring.current().key != next) return;  // cut off before the list
+  fs::rename(folder.next_project_key(), folder.project_key());
+  sync_folder(folder.keys());
+}
+
+}  // namespace
+
+ProjectKeys keys_of(PrivateKey project, PrivateKey house) {
+  Keyring ring = keyring_of(project.public_key());
+  const ProjectId id = ring.project;
+  return {std::move(project), std::move(house), id, std::move(ring)};
+}
+
 ProjectKeys load_keys(const ProjectFolder& folder) {
   if (!fs::exists(folder.settings())) {
     throw Error(ErrorKind::usage,
@@ -102,10 +140,12 @@ ProjectKeys load_keys(const ProjectFolder& folder) {
                             "nobody can continue a project without its keys",
                             folder.root.string(), key.string()));
   }
+  if (fs::exists(folder.keyring())) finish_renewal(folder);
   PrivateKey project = PrivateKey::load(folder.project_key().string());
-  ProjectId id = project_id_of(project.public_key());
-  return {std::move(project), PrivateKey::load(folder.house_key().string()),
-          id};
+  Keyring ring = load_keyring(folder, project.public_key());
+  const ProjectId id = ring.project;
+  return {std::move(project), PrivateKey::load(folder.house_key().string()), id,
+          std::move(ring)};
 }
 
 }  // namespace quorate

@@ -6,7 +6,7 @@
 
 #include "base/crypto.h"
 #include "base/file.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 
 namespace quorate {
 
@@ -17,6 +17,10 @@ struct ProjectFolder {
   fs::path settings() const { return root / "quorate.toml"; }
   fs::path keys() const { return root / "keys"; }
   fs::path project_key() const { return keys() / "project.key"; }
+  // The list that the root key sealed, if there is one: workunits/keyring.
+  fs::path keyring() const { return keys() / "keyring"; }
+  // The key of a list that is not in force yet: server/settings/key_renewal.
+  fs::path next_project_key() const { return keys() / "project.key.next"; }
   fs::path house_key() const { return keys() / "house.key"; }
   fs::path boinc_upload_key() const { return keys() / "boinc_upload.key"; }
   // Who may log in to the page for administration: server/web/web_operators.
@@ -59,13 +63,18 @@ struct ProjectFolder {
 std::vector<std::string> dataset_names(const ProjectFolder& folder);
 
 // The project's key signs units, ledger and statements; the house's signs what
-// the server's own workers computed. id: the hash of the project's public key,
-// by which volunteers know it. Whoever has this file is the project.
+// the server's own workers computed. id: the hash of the project's root key, by
+// which volunteers know it. Whoever has the root's file is the project; it is
+// project.key until `quorate keys renew` has put another in its place.
 struct ProjectKeys {
   PrivateKey project;
   PrivateKey house;
   ProjectId id;
+  Keyring ring;  // project is the private half of its last
 };
+
+// Of a project that signs with the only key that it ever had.
+ProjectKeys keys_of(PrivateKey project, PrivateKey house);
 
 // The folders of a project, for those that make one: nobody else may enter.
 // Other users could read updates before their quorum, and lock what is locked.

@@ -24,9 +24,8 @@ ServerSettings on_any_disk(ServerSettings settings) {
 }  // namespace
 
 ProjectKeys simulated_keys(std::uint64_t seed) {
-  PrivateKey project = key_of(seed, "simulated project");
-  const ProjectId id = project_id_of(project.public_key());
-  return {std::move(project), key_of(seed, "simulated house"), id};
+  return keys_of(key_of(seed, "simulated project"),
+                 key_of(seed, "simulated house"));
 }
 
 SimulatedProject::SimulatedProject(ProjectFolder folder,

@@ -19,9 +19,8 @@ constexpr std::array<const char*, 2> kVolunteersDoors = {kNativeDoor,
 void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
                 const ProjectFolder& folder) {
   std::optional<LedgerRecord> last = store.last_record(run.key);
-  if (!last ||
-      verify_detached(last->hash.view(), SealKind::ledger_entry, keys.id,
-                      keys.project.public_key(), last->signature)) {
+  if (!last || signer_of(last->hash.view(), SealKind::ledger_entry, keys.ring,
+                         last->signature) != nullptr) {
     return;
   }
   throw Error(ErrorKind::corrupt,

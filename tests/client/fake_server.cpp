@@ -52,7 +52,7 @@ std::unique_ptr<Transfer> FakeServer::connect() {
 client::Project FakeServer::project() const {
   protocol::ProjectStatement statement;
   statement.name = "fake";
-  statement.key = sample_key(1).public_key();
+  statement.keys = keyring_of(sample_key(1).public_key());
   statement.arithmetic = kArithmeticVersion;
   std::string text = protocol::write(statement);
   client::Project project = client::open_statement(

@@ -27,7 +27,7 @@ void read_ledger_file(ByteView bytes) {
   may_refuse({ErrorKind::corrupt}, [&] {
     LedgerFile file(as_text(bytes), "file");
     while (const auto record = file.next()) {
-      LedgerVerifier verifier(file.head().project, file.head().key);
+      LedgerVerifier verifier(file.keys());
       verifier.next(*record);
     }
   });

@@ -43,6 +43,7 @@ struct Pair {
 };
 constexpr Pair kPairs[] = {
     {"ProjectStatement", "project statement"},
+    {"ProjectStatement", "project statement, dated"},
     {"AccountRequest", "account request"},
     {"HostRequest", "host request"},
     {"HostReply", "host reply"},
@@ -106,6 +107,8 @@ TEST_CASE("the document's bounds are the readers' bounds") {
         kMaxPlatform);
   CHECK(schemas["ProjectStatement"]["properties"]["url"]["maxLength"] ==
         kMaxUrl);
+  CHECK(schemas["ProjectStatement"]["properties"]["keyring"]["maxLength"] ==
+        kMaxKeyringHex);
   CHECK(schemas["Error"]["properties"]["message"]["maxLength"] == kMaxReason);
   const json& standing = schemas["StandingReply"]["properties"];
   CHECK(standing["runs"]["maxItems"] == kMaxRuns);

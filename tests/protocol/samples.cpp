@@ -2,6 +2,7 @@
 
 #include "protocol/native/peer_messages.h"
 #include "protocol/worker/reports.h"
+#include "tests/support/samples.h"
 
 namespace quorate::protocol {
 namespace {
@@ -19,6 +20,7 @@ std::vector<Sample> native_samples() {
   const std::string two = hex32("02");
   const std::string sign3 = hex64("03");
   const std::string sign4 = hex64("04");
+  const Keyring ring = test::sample_keyring();
   return {
       {"project statement",
        R"({"name":"Glyphs","url":"https://example.org","key":")" + one +
@@ -81,6 +83,19 @@ std::vector<Sample> native_samples() {
       {"peer session request, signed",
        R"({"project":")" + two + R"(","challenge":")" + one +
            R"(","signature":")" + sign3 + R"("})",
+       with(parse_peer_session_request)},
+      {"project statement, dated",
+       R"({"name":"Glyphs","url":"","key":")" + ring.current().key.hex() +
+           R"(","tls_pin":"","arithmetic":1,"issued":1790000000000,)" +
+           R"("expires":1792592000000,"keyring":")" + to_hex(ring.sealed) +
+           R"("})",
+       with(parse_project_statement)},
+      {"session reply, keys",
+       R"({"token":")" + one + R"(","heartbeat":30.0,"keys":2})",
+       with(parse_session_reply)},
+      {"peer session request, keyring",
+       R"({"project":")" + two + R"(","keyring":")" + to_hex(ring.sealed) +
+           R"("})",
        with(parse_peer_session_request)},
   };
 }

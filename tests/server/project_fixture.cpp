@@ -15,9 +15,7 @@ namespace quorate::test {
 namespace {
 
 ProjectKeys new_keys() {
-  PrivateKey project = PrivateKey::generate();
-  ProjectId id = project_id_of(project.public_key());
-  return {std::move(project), PrivateKey::generate(), id};
+  return keys_of(PrivateKey::generate(), PrivateKey::generate());
 }
 
 // As the server has it, or with QUORATE_TEST_STORE=memory that of simulations.
@@ -399,8 +397,7 @@ LedgerSources ProjectFixture::ledger_sources() {
   sources.tasks = [this](const Hash& hash) {
     return sealed_task_of(store(), objects(), hash);
   };
-  sources.project = keys_.id;
-  sources.key = keys_.project.public_key();
+  sources.keys = keys_.ring;
   return sources;
 }
 

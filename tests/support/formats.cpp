@@ -78,6 +78,8 @@ std::vector<Format> formats() {
       {"receipt", "receipt.sealed",
        seal_receipt(sample_receipt(), sample_key(1)),
        [](ByteView bytes) { open_receipt(bytes, "receipt sample"); }},
+      {"keyring", "keyring.sealed", sample_keyring().sealed,
+       [](ByteView bytes) { open_keyring(bytes, "keyring sample"); }},
       {"offer", "offer.sealed", seal_offer(sample_offer(), sample_key(4)),
        [](ByteView bytes) { open_offer(bytes, "offer sample"); }},
       {"header", "header.bin", encode(sample_header()), read_header},

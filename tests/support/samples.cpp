@@ -151,8 +151,7 @@ Receipt sample_receipt() {
   const std::vector<LedgerRecord> ledger = sample_ledger();
   Receipt receipt;
   receipt.project = "sample";
-  receipt.key = sample_key(1).public_key();
-  receipt.project_id = sample_project();
+  receipt.keys = keyring_of(sample_key(1).public_key());
   receipt.host = sample_key(2).public_key();
   receipt.user = sample_key(3).public_key();
   receipt.when = 1'790'000'000'123;
@@ -248,8 +247,18 @@ OrderEntry sample_order() {
   return entry;
 }
 
+Keyring sample_keyring() {
+  Keyring ring;
+  ring.number = 2;
+  ring.keys = {{sample_key(1).public_key(), 0, 1500, false},
+               {sample_key(5).public_key(), 1000, 2000, true},
+               {sample_key(6).public_key(), 2000, 9000, false}};
+  return seal_keyring(std::move(ring), sample_key(1));
+}
+
 ModelOffer sample_offer() {
   ModelOffer offer;
+  offer.keys = keyring_of(sample_key(4).public_key());
   offer.run = filled<RunId>(0x12);
   offer.name = "first";
   offer.model = sample_model();

@@ -63,6 +63,8 @@ std::vector<LedgerEntry> sample_revocation();
 std::vector<LedgerEntry> sample_peer();
 // Of the project whose key is sample_key(4), once it is sealed.
 ModelOffer sample_offer();
+// Root key 1, which signed until 1500; key 5, revoked; key 6 signs to 9000.
+Keyring sample_keyring();
 OrderEntry sample_order();
 // Chains and signs `entries` anew, whatever they say.
 std::vector<LedgerRecord> chain(std::vector<LedgerEntry> entries);

@@ -20,7 +20,7 @@ Read read(const SyntheticRun& run, std::uint64_t version) {
   std::uint64_t seq = 0;
   Read result;
   result.found = provenance_of([&] { return sources.records(seq++); },
-                               sources.project, sources.key, version,
+                               sources.keys, version,
                                [&](const LedgerRecord& record) {
                                  result.hashes.push_back(record.hash);
                                });

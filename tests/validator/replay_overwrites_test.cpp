@@ -95,7 +95,7 @@ TEST_CASE("a published model is made of what was not overwritten") {
     return records[at++];
   };
   const LedgerSources sources = run.sources(records);
-  const Provenance found = provenance_of(next, sources.project, sources.key, 9);
+  const Provenance found = provenance_of(next, sources.keys, 9);
   CHECK(found.results == 6);
   CHECK(found.overwritten == 3);
   CHECK(found.samples == 6 * 8);

@@ -269,6 +269,7 @@ void SyntheticRun::mix_peer(std::uint64_t peer_version) {
   for (float& value : theirs) value = uniform11(random.next());
   ModelOffer offer;
   offer.run.bytes[0] = 99;
+  offer.keys = keyring_of(peer_key().public_key());
   offer.name = "theirs";
   offer.model = model_;
   offer.arithmetic = kArithmeticVersion;
@@ -345,8 +346,7 @@ LedgerSources SyntheticRun::sources(const std::vector<LedgerRecord>& of) const {
     return found->second;
   };
   sources.tasks = sources.objects;
-  sources.project = project_;
-  sources.key = key_.public_key();
+  sources.keys = keyring_of(key_.public_key());
   return sources;
 }
 

@@ -11,9 +11,8 @@ namespace quorate {
 namespace {
 
 std::string sample_file() {
-  std::string text = write_ledger_head({test::sample_project(),
-                                        test::sample_key(1).public_key()}) +
-                     "\n";
+  std::string text =
+      write_ledger_head(keyring_of(test::sample_key(1).public_key())) + "\n";
   for (const LedgerRecord& record : test::sample_ledger()) {
     text += write_ledger_line(record) + "\n";
   }
@@ -44,8 +43,8 @@ std::string replaced(std::string text, const std::string& from,
 TEST_CASE("a ledger in a file verifies elsewhere") {
   const std::string text = sample_file();
   LedgerFile file(text, "file");
-  CHECK(file.head().project == test::sample_project());
-  LedgerVerifier verifier(file.head().project, file.head().key);
+  CHECK(file.keys().project == test::sample_project());
+  LedgerVerifier verifier(file.keys());
   std::uint64_t records = 0;
   while (const auto record = file.next()) {
     verifier.next(*record);
@@ -69,7 +68,8 @@ TEST_CASE("what is no ledger file is refused by line") {
   CHECK(refusal_of(replaced(text, "file v1", "file v2"))
             .find("file line 1: expected format") == 0);
   // given a key that is not the project's
-  LedgerFileHead head{test::sample_project(), test::sample_key(2).public_key()};
+  const Keyring head =
+      keyring_of(test::sample_project(), test::sample_key(2).public_key());
   CHECK(refusal_of(write_ledger_head(head)) ==
         "file line 1: its key is not that of its project");
   CHECK(refusal_of(replaced(text, "\"seq\":0", "\"seq\":-1"))

@@ -16,8 +16,7 @@ using Records = std::vector<LedgerRecord>;
 
 // Empty if the whole ledger is right; else the complaint.
 std::string complaint(const Records& records) {
-  LedgerVerifier verifier(test::sample_project(),
-                          test::sample_key(1).public_key());
+  LedgerVerifier verifier(keyring_of(test::sample_key(1).public_key()));
   try {
     for (const LedgerRecord& record : records) verifier.next(record);
     return "";
@@ -307,7 +306,8 @@ TEST_CASE("a peer's model makes one version, between two rounds") {
 }
 
 TEST_CASE("another project's ledger does not verify") {
-  LedgerVerifier verifier(ProjectId{}, test::sample_key(1).public_key());
+  LedgerVerifier verifier(
+      keyring_of(ProjectId{}, test::sample_key(1).public_key()));
   CHECK_THROWS_AS(verifier.next(test::sample_ledger()[0]), Error);
 }
 

@@ -39,7 +39,7 @@ TEST_CASE("an offer says what it was told, and who says so") {
   const ModelOffer wanted = sample_offer();
   const ModelOffer found =
       open_offer(seal_offer(wanted, sample_key(4)), "theirs");
-  CHECK(found.key == sample_key(4).public_key());
+  CHECK(found.keys == keyring_of(sample_key(4).public_key()));
   CHECK(found.run == wanted.run);
   CHECK(found.name == wanted.name);
   CHECK(found.model == wanted.model);

@@ -29,7 +29,7 @@ std::vector<OrderRecord> sample_log() {
 
 // What is wrong with the log, or how many it has.
 std::string found_in(const std::vector<OrderRecord>& log, std::uint64_t made) {
-  OrderChain chain(sample_project(), sample_key(1).public_key());
+  OrderChain chain(keyring_of(sample_key(1).public_key()));
   try {
     for (const OrderRecord& record : log) chain.next(record);
     chain.expect_all(made);

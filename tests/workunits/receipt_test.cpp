@@ -41,8 +41,7 @@ TEST_CASE("a receipt says what it was told") {
   const Receipt found =
       open_receipt(seal_receipt(wanted, sample_key(1)), "mine");
   CHECK(found.project == wanted.project);
-  CHECK(found.project_id == wanted.project_id);
-  CHECK(found.key == wanted.key);
+  CHECK(found.keys == wanted.keys);
   CHECK(found.host == wanted.host);
   CHECK(found.user == wanted.user);
   CHECK(found.when == wanted.when);
@@ -67,8 +66,11 @@ TEST_CASE("the seal is that of the project that the receipt names") {
     CHECK(complaint(changed) != "opened");
   }
   // Whoever has another key has another project.
-  CHECK(open_receipt(seal_receipt(sample_receipt(), sample_key(2)), "mine")
-            .project_id != test::sample_project());
+  Receipt theirs = sample_receipt();
+  theirs.keys = keyring_of(sample_key(2).public_key());
+  CHECK(
+      open_receipt(seal_receipt(theirs, sample_key(2)), "mine").keys.project !=
+      test::sample_project());
   const std::string other = sample_key(2).public_key().hex();
   CHECK(complaint_after(sample_key(1).public_key().hex(), other) ==
         "mine: its key is not that of its project");

@@ -10,12 +10,12 @@
 namespace quorate {
 namespace {
 
-LedgerFileHead sample_head() {
-  return {test::sample_project(), test::sample_key(1).public_key()};
+Keyring sample_head() {
+  return keyring_of(test::sample_key(1).public_key());
 }
 
 // What a file of these records says of a ledger that has `now`.
-std::string refusal_of(const LedgerFileHead& head,
+std::string refusal_of(const Keyring& head,
                        const std::vector<LedgerRecord>& seen,
                        const std::vector<LedgerRecord>& now) {
   std::string text = write_ledger_head(head) + "\n";
@@ -81,7 +81,7 @@ TEST_CASE("what the project did not sign accuses nobody") {
 
 TEST_CASE("another project's ledger is no witness") {
   const PublicKey key = test::sample_key(2).public_key();
-  CHECK(has(refusal_of({project_id_of(key), key}, {}, test::sample_ledger()),
+  CHECK(has(refusal_of(keyring_of(key), {}, test::sample_ledger()),
             "it is of project"));
 }
 

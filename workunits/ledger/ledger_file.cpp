@@ -17,12 +17,21 @@ constexpr std::string_view kFormat = "quorate ledger file v1";
 constexpr JsonLimits kLimits{9 << 20, 2};
 constexpr std::size_t kMaxLine = 4 << 20;
 
+Keyring read_keys(const JsonFields& fields) {
+  const bool has_list = fields.has("keyring");
+  return keyring_named(fields.fixed_bytes<PublicKey>("key"),
+                       has_list ? fields.text("keyring", kMaxKeyringHex) : "",
+                       fields.label("key"));
+}
+
 }  // namespace
 
-std::string write_ledger_head(const LedgerFileHead& head) {
-  return dump_json({{"format", kFormat},
-                    {"project", head.project.hex()},
-                    {"key", head.key.hex()}});
+std::string write_ledger_head(const Keyring& keys) {
+  json head{{"format", kFormat},
+            {"project", keys.project.hex()},
+            {"key", keys.current().key.hex()}};
+  if (keys.number != 0) head["keyring"] = to_hex(keys.sealed);
+  return dump_json(head);
 }
 
 std::string write_ledger_line(const LedgerRecord& record) {
@@ -42,9 +51,8 @@ LedgerFile::LedgerFile(std::string_view text, std::string what)
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: expected format \"{}\"", place, kFormat));
   }
-  head_.project = fields.fixed_bytes<ProjectId>("project");
-  head_.key = fields.fixed_bytes<PublicKey>("key");
-  if (project_id_of(head_.key) != head_.project) {
+  keys_ = read_keys(fields);
+  if (keys_.project != fields.fixed_bytes<ProjectId>("project")) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: its key is not that of its project", place));
   }

@@ -7,29 +7,23 @@
 #include <string>
 #include <string_view>
 
+#include "workunits/keyring.h"
 #include "workunits/ledger/ledger.h"
 
 namespace quorate {
 
-struct LedgerFileHead {
-  ProjectId project;
-  PublicKey key;
-
-  bool operator==(const LedgerFileHead&) const = default;
-};
-
-// One line each, without its newline.
-std::string write_ledger_head(const LedgerFileHead& head);
+// One line each, without its newline. The first one names the project's keys.
+std::string write_ledger_head(const Keyring& keys);
 std::string write_ledger_line(const LedgerRecord& record);
 
 // Reads such a file from its bytes, which must outlive this.
 class LedgerFile {
  public:
-  // Throws corrupt, naming `what`, unless the first line is a head whose key is
-  // the project's.
+  // Throws corrupt, naming `what`, unless the first line is a head whose keys
+  // are the project's.
   LedgerFile(std::string_view text, std::string what);
 
-  const LedgerFileHead& head() const { return head_; }
+  const Keyring& keys() const { return keys_; }
   // The record after the one that was read before; nullopt at the end. Throws
   // corrupt, naming the line. What it says is not verified: LedgerVerifier.
   std::optional<LedgerRecord> next();
@@ -38,7 +32,7 @@ class LedgerFile {
   std::string_view take_line();
 
   std::string what_;
-  LedgerFileHead head_;
+  Keyring keys_;
   std::string_view rest_;
   std::uint64_t line_ = 0;
 };

@@ -69,10 +69,10 @@ LedgerEntry LedgerVerifier::next(const LedgerRecord& record) {
   if (record.hash != sha256(as_bytes(record.line))) {
     reject(seq, "its hash is not that of its line");
   }
-  if (!verify_detached(record.hash.view(), SealKind::ledger_entry, project_,
-                       key_, record.signature)) {
-    reject(seq, "its signature does not fit");
-  }
+  const SigningKey* signer = signer_of(
+      record.hash.view(), SealKind::ledger_entry, keys_, record.signature);
+  if (signer == nullptr) reject(seq, "its signature does not fit");
+  if (signer->is_revoked) ++by_revoked_;
   LedgerEntry entry = parse_entry(record.line);
   if (entry.seq != seq || record.seq != seq) {
     reject(seq, fmt::format("found entry {} in its place", entry.seq));

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
+#include "workunits/keyring.h"
 #include "workunits/ledger/ledger.h"
 
 namespace quorate {
@@ -13,14 +15,18 @@ namespace quorate {
 // Checks records one after another, from the first.
 class LedgerVerifier {
  public:
-  LedgerVerifier(const ProjectId& project, const PublicKey& key)
-      : project_(project), key_(key) {}
+  explicit LedgerVerifier(Keyring keys) : keys_(std::move(keys)) {}
   // Returns the entry. Throws corrupt, naming the entry, for a gap, a broken
   // chain, a hash or a signature that does not fit, versions that do not follow
   // each other, a result that is assimilated twice or overwrites what it must
   // not, a revocation inside an open round or of what is not in the model, or a
   // peer's model inside an open round.
   LedgerEntry next(const LedgerRecord& record);
+
+  // Of the entries so far, how many a key signed that was revoked since.
+  // Whoever took that key can write such entries, too: only what others kept of
+  // the ledger before (workunits/ledger/witness) tells them apart.
+  std::uint64_t by_revoked() const { return by_revoked_; }
 
  private:
   // A result in the model, by its host's place in hosts_; or what was revoked.
@@ -33,9 +39,9 @@ class LedgerVerifier {
   void take_in(std::uint64_t seq, const ResultAssimilated& result);
   void take_out(std::uint64_t seq, const Revoked& revoked);
 
-  ProjectId project_;
-  PublicKey key_;
+  Keyring keys_;
   std::uint64_t next_seq_ = 0;
+  std::uint64_t by_revoked_ = 0;
   std::uint64_t version_ = 0;
   std::uint64_t readable_from_ = 0;  // the version of the last other entry
   bool is_round_open_ = false;

@@ -76,8 +76,8 @@ OrderEntry OrderChain::next(const OrderRecord& record) {
   if (sha256(as_bytes(record.line)) != record.hash) {
     reject_order(seq, "its text was changed: the hash is of another");
   }
-  if (!verify_detached(record.hash.view(), SealKind::order, project_, key_,
-                       record.signature)) {
+  if (signer_of(record.hash.view(), SealKind::order, keys_, record.signature) ==
+      nullptr) {
     reject_order(seq, "it is not signed by this project");
   }
   OrderEntry entry = parse_order(record.line);

@@ -9,10 +9,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/crypto.h"
 #include "workunits/host.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 
 namespace quorate {
 
@@ -47,8 +48,7 @@ OrderEntry parse_order(std::string_view line);
 // Checks a log, record by record from the first.
 class OrderChain {
  public:
-  OrderChain(const ProjectId& project, const PublicKey& key)
-      : project_(project), key_(key) {}
+  explicit OrderChain(Keyring keys) : keys_(std::move(keys)) {}
 
   // Throws corrupt, saying what is wrong, unless it follows the one before and
   // the project signed it. Returns what it says.
@@ -60,8 +60,7 @@ class OrderChain {
   const Hash& head() const { return head_; }
 
  private:
-  ProjectId project_;
-  PublicKey key_;
+  Keyring keys_;
   std::uint64_t count_ = 0;
   Hash head_;  // of the last; zero before the first
 };

@@ -3,27 +3,26 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workunits/sealed.h"
 
 namespace quorate {
 
 std::uint64_t expect_witnessed(
-    LedgerFile& witness, const std::string& what, const LedgerFileHead& project,
+    LedgerFile& witness, const std::string& what, const Keyring& keys,
     const std::function<std::optional<LedgerRecord>(std::uint64_t seq)>&
         record) {
-  if (witness.head() != project) {
+  if (witness.keys().project != keys.project) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: it is of project {}, this one is {}", what,
-                            fingerprint(witness.head().project),
-                            fingerprint(project.project)));
+                            fingerprint(witness.keys().project),
+                            fingerprint(keys.project)));
   }
   std::uint64_t count = 0;
   for (; const auto seen = witness.next(); ++count) {
     const bool is_the_projects =
         seen->hash == sha256(as_bytes(seen->line)) &&
         parse_entry(seen->line).seq == seen->seq &&
-        verify_detached(seen->hash.view(), SealKind::ledger_entry,
-                        project.project, project.key, seen->signature);
+        signer_of(seen->hash.view(), SealKind::ledger_entry, keys,
+                  seen->signature) != nullptr;
     if (!is_the_projects) {
       throw Error(ErrorKind::corrupt,
                   fmt::format("{}: entry {}: the project did not sign this: "

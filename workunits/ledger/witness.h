@@ -17,7 +17,7 @@ namespace quorate {
 // corrupt, naming `what` and the entry, for another project's file, for a
 // record that the project did not sign, and if the ledger is another one now.
 std::uint64_t expect_witnessed(
-    LedgerFile& witness, const std::string& what, const LedgerFileHead& project,
+    LedgerFile& witness, const std::string& what, const Keyring& keys,
     const std::function<std::optional<LedgerRecord>(std::uint64_t seq)>&
         record);
 

@@ -1,6 +1,8 @@
 #include "client/worker/boinc/boinc_task.h"
 
 #include <cerrno>
+#include <charconv>
+#include <optional>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@
 #include "kernels/devices/backends.h"
 #include "protocol/native/messages.h"
 #include "workunits/device_text.h"
-#include "workunits/sealed.h"
+#include "workunits/keyring.h"
 
 namespace quorate::worker {
 namespace {
@@ -46,29 +48,66 @@ PrivateKey host_key(const boinc::InitData& init_data) {
   return PrivateKey::load(path);
 }
 
-// The first key that has sealed a unit is the project's, whatever a BOINC
-// server at the same address says later.
-void require_pinned_key(const BoincTask& task, const BoincSlot& slot) {
+// Of the newest list seen here; a third line that older versions do not write.
+std::string pin_text(const Keyring& keys) {
+  return fmt::format("{}\n{}\n{}", keys.project.hex(), keys.root.hex(),
+                     keys.number == 0 ? "" : fmt::format("{}\n", keys.number));
+}
+
+// The number in a pin that begins with what every pin of this project begins
+// with; nullopt for another project's.
+std::optional<std::uint64_t> pinned_number(std::string_view pin,
+                                           const Keyring& keys) {
+  const std::string first = pin_text(keyring_of(keys.project, keys.root));
+  if (!pin.starts_with(first)) return std::nullopt;
+  pin.remove_prefix(first.size());
+  std::uint64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(pin.data(), pin.data() + pin.size(), number);
+  if (pin.empty()) return 0;
+  if (error != std::errc() || std::string_view(end) != "\n")
+    return std::nullopt;
+  return number;
+}
+
+// The root of the first key that has sealed a unit is the project's, whatever a
+// BOINC server at the same address says later; and no list is taken that is
+// older than one which was seen here. Returns the key that sealed this unit.
+PublicKey require_pinned_key(const BoincTask& task, const BoincSlot& slot,
+                             Millis unix_ms) {
   constexpr std::size_t kMaxSealedBytes = 1 << 20;
   constexpr std::size_t kMaxPin = 1024;
-  fs::path unit = slot.file("unit");
-  (void)open_sealed(read_file(unit, kMaxSealedBytes), SealKind::workunit,
-                    task.project, task.project_key,
-                    "workunit " + unit.string());
-  fs::path path =
+  const fs::path unit = slot.file("unit");
+  const std::string what = "workunit " + unit.string();
+  const Keyring keys =
+      task.keyring.empty()
+          ? keyring_of(task.project, task.project_key)
+          : keyring_named(task.project_key, task.keyring, "--keyring");
+  const Bytes sealed = read_file(unit, kMaxSealedBytes);
+  (void)open_sealed(sealed, SealKind::workunit, keys, what);
+  const SigningKey sealer =
+      task.keyring.empty() ? keys.current() : sealer_of(sealed, keys, what);
+  if (keys.project != task.project || !speaks(sealer, unix_ms)) {
+    throw Error(ErrorKind::denied,
+                fmt::format("{}: key {} does not speak for project {} now: ask "
+                            "its operator",
+                            what, sealer.key.hex(), task.project.hex()));
+  }
+  const fs::path path =
       fs::path(slot.init_data().project_dir) / "quorate-project.key";
-  std::string pin =
-      fmt::format("{}\n{}\n", task.project.hex(), task.project_key.hex());
   make_once(path, [&](const fs::path& temporary) {
-    write_file_durably(temporary, as_bytes(pin));
+    write_file_durably(temporary, as_bytes(pin_text(keys)));
   });
-  if (read_text_file(path, kMaxPin) != pin) {
+  const auto known = pinned_number(read_text_file(path, kMaxPin), keys);
+  if (!known || *known > keys.number) {
     throw Error(ErrorKind::denied,
                 fmt::format("project key {}: expected the one in {}, which "
                             "sealed the first unit here: ask the project; to "
                             "trust the new key, remove that file",
                             task.project_key.hex(), path.string()));
   }
+  if (*known < keys.number) write_file_durably(path, as_bytes(pin_text(keys)));
+  return sealer.key;
 }
 
 std::unique_ptr<Backend> assigned_device(const std::string& kind,
@@ -112,7 +151,7 @@ std::string boinc_device(const std::string& kind,
 int run_boinc_task(const BoincTask& task, const fs::path& slot_folder,
                    const std::string& device_kind, const Clock& clock) {
   BoincSlot slot(slot_folder);
-  require_pinned_key(task, slot);
+  const PublicKey sealed_with = require_pinned_key(task, slot, clock.unix_ms());
   fs::path header = slot.file("header");
   // A client that told us to quit when we were done starts us again.
   if (!fs::exists(header)) {
@@ -121,7 +160,7 @@ int run_boinc_task(const BoincTask& task, const fs::path& slot_folder,
     auto backend = assigned_device(device_kind, slot.init_data());
     protocol::WorkerReply reply =
         UnitRunner(*backend, clock)
-            .compute({1, task.project, task.project_key, slot.file("unit"),
+            .compute({1, task.project, sealed_with, slot.file("unit"),
                       slot.file("snapshot"), slot.file("shard"),
                       update_path(task, slot), slot.own_file("checkpoint")},
                      runtime);

@@ -26,7 +26,8 @@ namespace quorate::worker {
 // What the project says of the result, in the workunit's command line.
 struct BoincTask {
   ProjectId project;
-  PublicKey project_key;
+  PublicKey project_key;  // that signs now
+  std::string keyring;    // that names it, in hexadecimal digits; "": the root
   ResultId result = 0;
   Nonce nonce;
   bool is_witness = false;  // reports the header alone

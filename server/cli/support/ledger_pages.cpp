@@ -97,7 +97,6 @@ void LedgerPages::keep_claim(ByteView header) {
 
 LedgerSources sources_of(const ProjectFolder& folder, LedgerPages& pages,
                          const ObjectReader& objects) {
-  const ProjectKeys keys = load_keys(folder);
   LedgerSources sources;
   sources.records = [&pages](std::uint64_t seq) { return pages.record(seq); };
   sources.objects = [&objects](const Hash& hash) { return objects.read(hash); };
@@ -105,8 +104,7 @@ LedgerSources sources_of(const ProjectFolder& folder, LedgerPages& pages,
   sources.is_removed = [&](const Hash& update) {
     return !objects.contains(update) && pages.are_updates_removed();
   };
-  sources.project = keys.id;
-  sources.key = keys.project.public_key();
+  sources.keys = load_keys(folder).ring;
   return sources;
 }
 

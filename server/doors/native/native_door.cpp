@@ -127,10 +127,10 @@ Response report_response(const Acknowledgement& answer) {
 
 }  // namespace
 
-NativeDoor::NativeDoor(Project& project, Bytes statement)
+NativeDoor::NativeDoor(Project& project, std::string tls_pin)
     : project_(project),
       state_(project.state()),
-      statement_(std::move(statement)),
+      tls_pin_(std::move(tls_pin)),
       sessions_(project.state().clock),
       uploads_(project.uploads()) {}
 
@@ -138,7 +138,7 @@ void NativeDoor::add_routes(Router& router) {
   router.add(Method::get, "/v1/project", [this](Request&, Responder responder) {
     Response response;
     response.content_type = kOctets;
-    response.body = statement_;
+    response.body = statement();
     responder.send(std::move(response));
   });
   router.add(Method::post, "/v1/accounts", to(this, &NativeDoor::post_account),
@@ -165,6 +165,17 @@ void NativeDoor::add_routes(Router& router) {
       Method::put, "/v1/results/{id}/update",
       [this](Request& request) { return put_update(request); },
       std::uint64_t{1} << 36);
+}
+
+Bytes NativeDoor::statement() {
+  constexpr Seconds kAnew{86'400};
+  const std::lock_guard lock(statement_mutex_);
+  const Instant now = state_.clock.now();
+  if (statement_.empty() || now - statement_issued_ >= kAnew) {
+    statement_ = project_.statement(tls_pin_);
+    statement_issued_ = now;
+  }
+  return statement_;
 }
 
 std::optional<Session> NativeDoor::session_of(const Request& request) const {
@@ -274,6 +285,7 @@ void NativeDoor::post_session(const Request& request, Responder responder) {
   auto wanted = protocol::parse_session_request(request.body);
   protocol::SessionReply reply;
   reply.heartbeat = state_.settings.heartbeat;
+  reply.keys = state_.keys.ring.number;
   if (!wanted.is_signed) {
     reply.challenge = sessions_.new_challenge();
     responder.send(no_store(json_response(200, protocol::write(reply))));

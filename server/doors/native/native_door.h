@@ -7,6 +7,7 @@
 // run on I/O threads and change nothing themselves: they post to the writer.
 #pragma once
 
+#include <mutex>
 #include <string>
 
 #include "server/doors/sessions.h"
@@ -19,7 +20,8 @@ namespace quorate {
 
 class NativeDoor {
  public:
-  NativeDoor(Project& project, Bytes statement);
+  // tls_pin: of the certificate in use, or "".
+  NativeDoor(Project& project, std::string tls_pin);
 
   void add_routes(Router& router);
 
@@ -61,7 +63,12 @@ class NativeDoor {
 
   Project& project_;
   ProjectState& state_;
+  // Issued anew each day.
+  Bytes statement();
+  std::string tls_pin_;
+  std::mutex statement_mutex_;
   Bytes statement_;
+  Instant statement_issued_{};
   Sessions sessions_;
   Uploads& uploads_;
   JobThread screening_;  // last: its jobs use the others

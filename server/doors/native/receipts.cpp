@@ -35,8 +35,7 @@ Receipt receipt_of(ProjectState& state, HostId id) {
   check(user != nullptr, "a host has a user");
   Receipt receipt;
   receipt.project = state.settings.name;
-  receipt.project_id = state.keys.id;
-  receipt.key = state.keys.project.public_key();
+  receipt.keys = state.keys.ring;
   receipt.host = host->key;
   receipt.user = user->key;
   receipt.when = state.clock.unix_ms();

@@ -128,7 +128,9 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
        places = places_of(request.remote_address)]() mutable {
         if (auto wait = attempts_.join(places)) return too_often(*wait);
         // A stranger costs no look at its signature.
-        expect_allowed(wanted.project);
+        const PublicKey root =
+            keyring_named(wanted.project, wanted.keyring, "new session").root;
+        expect_allowed(root);
         const bool is_proven =
             sessions_.is_fresh(wanted.challenge) &&
             verify(wanted.project,
@@ -140,8 +142,7 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
                       "new session: the signature does not fit the project's "
                       "key, or the challenge is old: ask for another");
         }
-        reply.token =
-            sessions_.open({number_of(wanted.project), wanted.project});
+        reply.token = sessions_.open({number_of(root), root});
         return no_store(json_response(200, protocol::write(reply)));
       });
 }
@@ -198,6 +199,7 @@ Response PeerDoor::offer_response(const std::string& name) {
   if (hash != record.hash) {
     const auto published = published_by(record).value();
     ModelOffer offer;
+    offer.keys = state_.keys.ring;
     offer.run = run.id;
     offer.name = run.name;
     offer.model = run.model;

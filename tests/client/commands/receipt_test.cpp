@@ -17,7 +17,8 @@ using test::sample_receipt;
 
 Project sample_attached(std::uint8_t key = 1) {
   Project project;
-  project.id = project_id_of(sample_key(key).public_key());
+  project.statement.keys = keyring_of(sample_key(key).public_key());
+  project.id = project.statement.keys.project;
   return project;
 }
 

@@ -1,5 +1,7 @@
 #include "client/folder/attach.h"
 
+#include <array>
+
 #include <doctest/doctest.h>
 
 #include "base/arithmetic.h"
@@ -15,7 +17,7 @@ using test::sample_project;
 protocol::ProjectStatement sample_statement() {
   protocol::ProjectStatement statement;
   statement.name = "sample";
-  statement.key = sample_key(1).public_key();
+  statement.keys = keyring_of(sample_key(1).public_key());
   statement.tls_pin = "sha256//cGlu";
   statement.arithmetic = kArithmeticVersion;
   return statement;
@@ -190,6 +192,74 @@ TEST_CASE("a name that no project would take is refused before it is asked") {
       expect_name("a\nb", "--host-name"),
       doctest::Contains("--host-name: it contains a control character"), Error);
   CHECK_THROWS_AS(expect_name("\x1b[31m", "--name"), Error);
+}
+
+// Of a project whose server has its second list of keys.
+protocol::ProjectStatement later_statement() {
+  protocol::ProjectStatement statement = sample_statement();
+  statement.keys = test::sample_keyring();
+  statement.issued = 5000;
+  statement.expires = 7000;
+  return statement;
+}
+
+Project project_of(const protocol::ProjectStatement& statement,
+                   std::uint8_t key) {
+  return open_statement(sealed(statement, key));
+}
+
+TEST_CASE("an old statement is refused, and one of a key whose time is over") {
+  const Project known = project_of(later_statement(), 6);
+  CHECK(known.id == sample_project());
+  CHECK(against_statement(known, nullptr, 6999) == "");
+  CHECK(against_statement(known, &known, 6999) == "");
+  CHECK(against_statement(known, nullptr, 7000).find("has run out") !=
+        std::string::npos);
+  protocol::ProjectStatement other = later_statement();
+  other.expires = 0;
+  CHECK(against_statement(project_of(other, 6), nullptr, 9000)
+            .find("key is over") != std::string::npos);
+  other.issued = 4999;
+  CHECK(against_statement(project_of(other, 6), &known, 6000)
+            .find("is older than") != std::string::npos);
+  // Before there were lists, however new it says it is.
+  other = sample_statement();
+  other.issued = 6000;
+  const Project first = project_of(other, 1);
+  CHECK(first.id == known.id);
+  CHECK(against_statement(first, nullptr, 6000) == "");
+  CHECK(against_statement(first, &known, 6000).find("is older than") !=
+        std::string::npos);
+  CHECK_THROWS_WITH_AS(expect_newest({known}, first, 6000),
+                       doctest::Contains("detach from the project"), Error);
+  CHECK_NOTHROW(
+      expect_newest({project_of(sample_statement(), 1)}, known, 6000));
+  // Another root.
+  other.keys = keyring_of(sample_key(2).public_key());
+  other.issued = 6000;
+  const Project stranger =
+      open_statement(seal(as_bytes(protocol::write(other)), SealKind::project,
+                          other.keys.project, sample_key(2)));
+  CHECK(against_statement(stranger, &known, 6000).find("expected project") !=
+        std::string::npos);
+}
+
+TEST_CASE("a statement's key must be the one that its keyring names last") {
+  const protocol::ProjectStatement statement = later_statement();
+  CHECK_NOTHROW(project_of(statement, 6));
+  for (const std::uint8_t key : std::array<std::uint8_t, 3>{1, 5, 7}) {
+    CHECK_THROWS_AS(project_of(statement, key), Error);
+  }
+}
+
+TEST_CASE("an agent begins anew for other keys or another certificate") {
+  const Project known = project_of(later_statement(), 6);
+  protocol::ProjectStatement other = later_statement();
+  other.issued = 6000;
+  CHECK_FALSE(changes_exchange(project_of(other, 6), known));
+  other.tls_pin = "sha256//bmV3";
+  CHECK(changes_exchange(project_of(other, 6), known));
+  CHECK(changes_exchange(known, project_of(sample_statement(), 1)));
 }
 
 TEST_CASE("false statements are refused") {

@@ -132,7 +132,7 @@ def test_falsifiers(stage):
     project.add_glyphs(10240)
     project.create_run("--dataset", "glyphs", "--model", "mlp:16", "--batch",
                        32, "--local-steps", 4, "--quorum", 2,
-                       "--epochs", 60 if stage.is_long else 20)
+                       "--epochs", 60 if stage.is_long else 28)
     server = Server(project).start()
     honest, attackers = train(stage, project, server)
     shown = project.show_evaluated()

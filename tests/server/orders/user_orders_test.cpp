@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "server/judging/consequences.h"
+#include "server/page/page_lists.h"
 #include "tests/server/project_fixture.h"
 
 namespace quorate {
@@ -146,6 +147,7 @@ TEST_CASE("a deleted account leaves its results, and no name") {
   const User& gone = *hosts.user(eve.user);
   CHECK(gone.name == "deleted-" + std::to_string(eve.user));
   CHECK(gone.credit > 0);
+  CHECK(page::users(project.state())["total"] == 0);
   const Host& host = project.host(eve);
   CHECK(host.name == neutral_host_name(host.key));
   CHECK(host.platform.empty());

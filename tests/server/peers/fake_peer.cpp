@@ -42,6 +42,7 @@ class FakePeerTransfer final : public Transfer {
 
 FakePeer::FakePeer(const ModelSpec& model) {
   offer.run.bytes[0] = 9;
+  offer.keys = keyring_of(key.public_key());
   offer.name = "theirs";
   offer.model = model;
   offer.arithmetic = kArithmeticVersion;
@@ -73,7 +74,7 @@ HttpReply FakePeer::handle(const HttpRequest& request) {
   if (request.path == "/v1/project") {
     protocol::ProjectStatement statement;
     statement.name = "theirs";
-    statement.key = key.public_key();
+    statement.keys = keyring_of(key.public_key());
     statement.arithmetic = kArithmeticVersion;
     const Bytes sealed =
         seal(as_bytes(protocol::write(statement)), SealKind::project,

@@ -50,8 +50,8 @@ PeerModel fetched(ProjectFixture& project, PeerId peer, float fill) {
   offer.version = 12;
   offer.parameters = project.state().objects.put(parameter_parts(spec, values));
   const PrivateKey key = PrivateKey::generate();
+  offer.keys = keyring_of(key.public_key());
   const Bytes sealed = seal_offer(offer, key);
-  offer.key = key.public_key();
   return {peer, offer, project.state().objects.put(ByteView(sealed))};
 }
 

@@ -160,8 +160,10 @@ TEST_CASE("offers that the run cannot take are refused, and nothing fetched") {
     expected = "an offer of this project itself";
   }
   SUBCASE("of a third project") {
-    scene.peer.sent_offer =
-        seal_offer(scene.peer.offer, PrivateKey::generate());
+    const PrivateKey stranger = PrivateKey::generate();
+    ModelOffer offer = scene.peer.offer;
+    offer.keys = keyring_of(stranger.public_key());
+    scene.peer.sent_offer = seal_offer(offer, stranger);
     expected = "expected an offer of project";
   }
   SUBCASE("no offer") {

@@ -42,10 +42,11 @@ void add_once(std::vector<InputFile>& files, InputFile file) {
 // The command line that docs/protocol.md, "The task's side", tells.
 std::string command_line(const Assignment& sent, const ProjectKeys& keys) {
   return fmt::format(
-      "--boinc --project {} --project-key {} --result {} "
+      "--boinc --project {} --project-key {}{} --result {} "
       "--nonce {}{}",
-      keys.id.hex(), keys.project.public_key().hex(), sent.result,
-      sent.nonce.hex(), sent.upload ? "" : " --witness");
+      keys.id.hex(), keys.project.public_key().hex(),
+      keys.ring.number == 0 ? "" : " --keyring " + to_hex(keys.ring.sealed),
+      sent.result, sent.nonce.hex(), sent.upload ? "" : " --witness");
 }
 
 DeviceUse use_of(const Shipment& shipment) {

@@ -1,5 +1,6 @@
 #include "client/worker/boinc/boinc_task.h"
 
+#include <array>
 #include <thread>
 
 #include <doctest/doctest.h>
@@ -159,6 +160,47 @@ TEST_CASE("a unit of another project, or under another key, is refused") {
         std::string::npos);
   CHECK_FALSE(fs::exists(work.unit.folder() / "header"));
   CHECK_FALSE(work.has("boinc_finish_called"));
+}
+
+TEST_CASE("a task follows the project's keys, and never back") {
+  UnitInSlot work;
+  auto seal_with = [&](std::uint8_t key) {
+    fs::remove(work.unit.folder() / "header");
+    write_file_durably(work.unit.folder() / "unit",
+                       seal(encode(work.unit.task()), SealKind::workunit,
+                            work.task.project, test::sample_key(key)));
+  };
+  REQUIRE(work.run() == 0);
+  Keyring ring;
+  ring.number = 2;
+  ring.keys = {{test::sample_key(1).public_key(), 0, 0, false},
+               {test::sample_key(5).public_key(), 1000, 2000, true},
+               {test::sample_key(6).public_key(), 2000, 0, false}};
+  ring = seal_keyring(std::move(ring), test::sample_key(1));
+  work.task.project_key = ring.current().key;
+  work.task.keyring = to_hex(ring.sealed);
+  for (const std::uint8_t key : std::array<std::uint8_t, 2>{6, 1}) {
+    CAPTURE(int{key});
+    seal_with(key);
+    CHECK(work.run() == 0);
+  }
+  seal_with(5);
+  CHECK(refusal_of(work, ErrorKind::denied).find("does not speak for") !=
+        std::string::npos);
+  // The list before that: the thief's.
+  Keyring before;
+  before.number = 1;
+  before.keys = {ring.keys[0], {ring.keys[1].key, 1000, 0, false}};
+  before = seal_keyring(std::move(before), test::sample_key(1));
+  work.task.project_key = before.current().key;
+  work.task.keyring = to_hex(before.sealed);
+  CHECK(refusal_of(work, ErrorKind::denied).find("project key") !=
+        std::string::npos);
+  work.task.keyring.clear();
+  work.task.project_key = ring.root;
+  seal_with(1);
+  CHECK(refusal_of(work, ErrorKind::denied).find("project key") !=
+        std::string::npos);
 }
 
 TEST_CASE("the key that sealed the first unit is kept") {

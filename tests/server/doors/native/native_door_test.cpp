@@ -74,7 +74,7 @@ class Door {
 
   test::TemporaryFolder folder_;
   Project project_;
-  NativeDoor door_{project_, project_.statement("")};
+  NativeDoor door_{project_, ""};
   HttpServer http_{{}};
   std::uint16_t port_ = 0;
 };

@@ -54,7 +54,7 @@ Operations served() {
   create_project(folder, "small", "");
   Project project(folder.root, load_settings(folder.settings()), {},
                   [](const std::string&) {});
-  NativeDoor door(project, {});
+  NativeDoor door(project, "");
   PeerDoor peer_door(project);
   PageRoutes page(project);
   Router router;

@@ -29,7 +29,7 @@ TEST_CASE("a receipt has what the host did, and where the ledger stood") {
 
   project.report(bob, project.take(bob));
   const Receipt found = receipt(project, ann);
-  CHECK(found.project_id == project.state().keys.id);
+  CHECK(found.keys.project == project.state().keys.id);
   CHECK(found.project == project.settings.name);
   CHECK(found.host == ann.key.public_key());
   CHECK(found.user == ann.account.public_key());

@@ -70,7 +70,7 @@ class Served {
 
   test::TemporaryFolder folder_;
   Project project_;
-  NativeDoor native_{project_, project_.statement("")};
+  NativeDoor native_{project_, ""};
   PeerDoor door_{project_};
   HttpServer http_{{}};
   std::uint16_t port_ = 0;

@@ -1,0 +1,63 @@
+// Who the project is now: its keys change when it renews them, and its server's
+// certificate may. Its statement says so under its own seal, whoever brings it.
+#include "base/error.h"
+#include "base/log.h"
+#include "base/retry.h"
+#include "client/agent/agent.h"
+
+namespace quorate::client {
+namespace {
+
+constexpr Seconds kStatementEvery{3600};
+
+}  // namespace
+
+bool Agent::awaits_keys() const {
+  return parts_.fetch_statement &&
+         session_.keys() > parts_.project.statement.keys.number;
+}
+
+void Agent::ask_for_statement() {
+  const Instant now = parts_.clock.now();
+  const bool is_due =
+      now >= statement_at_ || (awaits_keys() && statement_misses_ == 0);
+  if (!parts_.fetch_statement || is_asking_statement_ || !is_due) return;
+  is_asking_statement_ = true;
+  upload_lane_.run<Bytes>(
+      [fetch = parts_.fetch_statement](ProjectApi& api) {
+        return fetch(api.stop());
+      },
+      [this](const Outcome<Bytes>& outcome) { on_statement(outcome); });
+}
+
+void Agent::on_statement(const Outcome<Bytes>& outcome) {
+  is_asking_statement_ = false;
+  statement_at_ =
+      parts_.clock.now() +
+      retry_delay(++statement_misses_, seed_ + 3, Seconds(1), Seconds(3600));
+  // A server that cannot be reached is told of elsewhere.
+  if (outcome.error) return;
+  const Project& known = parts_.project;
+  try {
+    Project found = open_statement(*outcome.value);
+    found.url = known.url;
+    found.user_name = known.user_name;
+    found.host_name = known.host_name;
+    const std::string why =
+        against_statement(found, &known, parts_.clock.unix_ms());
+    if (!why.empty()) throw Error(ErrorKind::denied, why);
+    statement_misses_ = 0;
+    statement_at_ = parts_.clock.now() + kStatementEvery;
+    if (found.sealed == known.sealed) return;
+    save_project(parts_.folder / "project.json", found);
+    if (!changes_exchange(found, known)) return;
+    log_info("project_renewed", {{"keys", found.statement.keys.number},
+                                 {"tls_pin", found.statement.tls_pin}});
+    renewed_ = std::move(found);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
+    log_warning("statement_refused", {{"why", error.what()}});
+  }
+}
+
+}  // namespace quorate::client
