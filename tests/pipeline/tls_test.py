@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """TLS as operators have it: the project's own certificate, certificate files,
-a renewed certificate, and a key that volunteers have not pinned."""
+a renewed certificate, one with another key, and a stranger's."""
 
 import shutil
 import subprocess
@@ -65,17 +65,24 @@ def test_tls(stage):
     server = TlsServer(project, *ALONE, port=server.port).start()
     new_result(second)
 
-    # Whoever joined under another key is told, and sends nothing.
+    # Whoever joined under another key follows: the project's seal says so.
     first.start()
-    wait_for("the refusal of another key",
-             lambda: "has a new key" in first.text(), 30)
-    count = len(first.acknowledged())
-    new_result(second)
-    expect(len(first.acknowledged()) == count, "an unpinned key was trusted")
-    first.stop()
-    first.attach(server).start()
     new_result(first)
-    return "own certificate, files, renewal with the same key, another key"
+    expect("project_renewed" in first.text(), first.last_line())
+
+    # But not to a stranger at the project's address.
+    server.stop()
+    stranger = Project(stage, name="stranger")
+    other = TlsServer(stranger, *ALONE, port=server.port).start()
+    wait_for("the refusal of a stranger",
+             lambda: "statement_refused" in first.text(), 30)
+    expect(all(host["user"] not in (first.name, second.name)
+               for host in stranger.ask("hosts")), "a stranger was trusted")
+    other.stop()
+    server.start()
+    new_result(first)
+    new_result(second)
+    return "own certificate, files, renewal, another key, a stranger's"
 
 
 if __name__ == "__main__":
