@@ -36,7 +36,7 @@ XML = (b"POST /boinc/cgi HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"
 
 
 def memory(server):
-    for line in pathlib.Path(f"/proc/{server.process.pid}/status").open():
+    for line in pathlib.Path(f"/proc/{server.child.pid}/status").open():
         if line.startswith("VmRSS"):
             return int(line.split()[1]) * 1024
     raise RuntimeError("no VmRSS")

@@ -10,6 +10,15 @@ namespace {
 
 constexpr Seconds kStatementEvery{3600};
 
+// A full disk is no reason to go by what is over: it is asked for again.
+void keep(const fs::path& file, const Project& project) {
+  try {
+    save_project(file, project);
+  } catch (const Error& error) {
+    log_warning("project_not_saved", {{"why", error.what()}});
+  }
+}
+
 }  // namespace
 
 bool Agent::awaits_keys() const {
@@ -49,13 +58,12 @@ void Agent::on_statement(const Outcome<Bytes>& outcome) {
     statement_misses_ = 0;
     statement_at_ = parts_.clock.now() + kStatementEvery;
     if (found.sealed == known.sealed) return;
-    save_project(parts_.folder / "project.json", found);
+    keep(parts_.folder / "project.json", found);
     if (!changes_exchange(found, known)) return;
     log_info("project_renewed", {{"keys", found.statement.keys.number},
                                  {"tls_pin", found.statement.tls_pin}});
     renewed_ = std::move(found);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::io) throw;
     log_warning("statement_refused", {{"why", error.what()}});
   }
 }
