@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/retry.h"
 #include "client/agent/agent.h"
+#include "protocol/transfer/statement.h"
 
 namespace quorate::client {
 namespace {
@@ -55,6 +56,7 @@ void Agent::on_statement(const Outcome<Bytes>& outcome) {
     const std::string why =
         against_statement(found, &known, parts_.clock.unix_ms());
     if (!why.empty()) throw Error(ErrorKind::denied, why);
+    quorate::curl_options(found.url, found.statement);  // its pin can be used
     statement_misses_ = 0;
     statement_at_ = parts_.clock.now() + kStatementEvery;
     if (found.sealed == known.sealed) return;

@@ -116,6 +116,14 @@ RunSettings with_devices(RunSettings settings, const DataFolder& folder,
   return settings;
 }
 
+void warn_of_new_computer(const DataFolder& folder) {
+  if (!folder.has_host_key()) {
+    log_warning("new_computer", {{"why",
+                                  "host.key is missing: this computer "
+                                  "joins as a new one"}});
+  }
+}
+
 void run_here(Agent& agent, const fs::path& folder) {
   try {
     agent.run(should_leave);
@@ -231,11 +239,7 @@ void run_agent(const fs::path& dir, const std::string& project_name,
       choose_project(folder.projects(), project_name, "--project FINGERPRINT");
   start_logging(LogLevel::info,
                 RotatingLog{log_file(folder.root()).string(), kLogBytes});
-  if (!folder.has_host_key()) {
-    log_warning("new_computer", {{"why",
-                                  "host.key is missing: this computer "
-                                  "joins as a new one"}});
-  }
+  warn_of_new_computer(folder);
   const Identity identity = identity_of(folder, project);
   SystemClock clock;
   Network network;
@@ -271,7 +275,9 @@ void run_agent(const fs::path& dir, const std::string& project_name,
                        {"devices", devices_text(workers_of(settings))}});
   Site site(folder, parts, tamper);
   std::optional<std::uint64_t> before;
+  std::optional<Project> renewed;
   while (true) {
+    if (renewed) project = *renewed;  // no agent is there to read it
     Agent agent(parts);
     if (!before) before = agent.state().counters.reported;
     run_here(agent, parts.folder);
@@ -282,7 +288,7 @@ void run_agent(const fs::path& dir, const std::string& project_name,
       say(stderr, "{}\n", farewell_text(reported, agent.state().tasks));
       return;
     }
-    project = *agent.renewed();
+    renewed = agent.renewed();
   }
 }
 

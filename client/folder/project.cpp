@@ -41,7 +41,11 @@ std::string against_statement(const Project& found, const Project* known,
                        fingerprint(found.id));
   }
   const protocol::ProjectStatement& before = known->statement;
-  if (now.keys.number < before.keys.number || now.issued < before.issued) {
+  // The root's word goes before that of a key which may be stolen.
+  const bool is_older = now.keys.number != before.keys.number
+                            ? now.keys.number < before.keys.number
+                            : now.issued < before.issued;
+  if (is_older) {
     return "the statement is older than the one that is known here: somebody "
            "may be showing it again; if its operator says that all is well, "
            "detach from the project and attach again";
