@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "server/hosts/credit.h"
+#include "server/hosts/reserved_name.h"
 
 namespace quorate {
 namespace {
@@ -49,15 +50,6 @@ const std::vector<HostId>& HostTable::hosts_of(UserId user) const {
   static const std::vector<HostId> kNone;
   auto found = hosts_of_.find(user);
   return found == hosts_of_.end() ? kNone : found->second;
-}
-
-bool is_reserved_name(std::string_view name) {
-  std::string letters;
-  for (char c : name) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c >= 'a' && c <= 'z') letters += c;
-  }
-  return letters == "houseworkers" || letters == "houseworker";
 }
 
 const User& HostTable::register_user(const PublicKey& key,
@@ -163,6 +155,7 @@ void HostTable::give_name(UserId id, const std::string& name) {
 void HostTable::delete_user(UserId id, Millis now) {
   give_name(id, fmt::format("deleted-{}", id));
   users_.at(id).deleted = now;
+  users_.at(id).ban_reason.clear();
   for (HostId of_user : hosts_of(id)) {
     Host& host = *host_by_id_.at(of_user);
     host.name = neutral_host_name(host.key);

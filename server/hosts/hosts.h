@@ -23,9 +23,6 @@
 
 namespace quorate {
 
-// Names of the server's own workers, however they are written: "House-Workers".
-bool is_reserved_name(std::string_view name);
-
 class HostTable {
  public:
   HostTable(Store& store, std::size_t max_hosts_of_user);

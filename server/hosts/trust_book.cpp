@@ -90,6 +90,12 @@ void TrustBook::reset(HostId host) {
   dirty_.insert(host);
 }
 
+void TrustBook::forget(HostId host) {
+  records_.erase(host);
+  last_counted_.erase(host);
+  dirty_.erase(host);
+}
+
 void TrustBook::flush() {
   std::vector<DeviceRecord> rows;
   for (HostId host : dirty_) {

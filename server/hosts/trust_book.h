@@ -38,6 +38,9 @@ class TrustBook {
   void count(HostId host, const ResultHeader& header, Instant now);
   // It was false: all devices begin anew.
   void reset(HostId host);
+  // Nothing is kept of its devices: its account was deleted, and
+  // Store::forget_user() has removed what was written.
+  void forget(HostId host);
   // Writes what changed; call at the end of a job.
   void flush();
 

@@ -235,6 +235,7 @@ void Consequences::delete_user(UserId user) {
   for (HostId id : state_.hosts.hosts_of(user)) {
     state_.sites.note(id, Hash{}, "", state_.clock.now());
     ban(*state_.hosts.host(id), "its account was deleted");
+    state_.trust.forget(id);
   }
 }
 

@@ -29,11 +29,6 @@ Host& volunteer_of(Project& project, const json& arguments) {
                   "house_workers = 0 in quorate.toml");
 }
 
-std::string reason_of(const json& arguments) {
-  std::string reason = arguments.value("reason", "");
-  return reason.empty() ? "by the operator" : reason;
-}
-
 template <class Order>
 json carry_out(Project& project, const json& arguments, Order order) {
   Host& host = volunteer_of(project, arguments);
@@ -52,6 +47,7 @@ json show_host(Project& project, const json& arguments) {
 }
 
 json trust_host(Project& project, const json& arguments) {
+  expect_good_account(project.state(), volunteer_of(project, arguments));
   return carry_out(
       project, arguments,
       [](Consequences& consequences, Host& host, const std::string& why) {
@@ -66,6 +62,7 @@ json ban_host(Project& project, const json& arguments) {
 }
 
 json pardon_host(Project& project, const json& arguments) {
+  expect_good_account(project.state(), volunteer_of(project, arguments));
   return carry_out(
       project, arguments,
       [](Consequences& consequences, Host& host, const std::string& why) {

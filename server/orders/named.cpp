@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "server/settings/duration.h"
@@ -122,6 +123,26 @@ Workunit workunit_named(ProjectState& state, WorkunitId id) {
       fmt::format("there is no workunit {}: known open ones are {}; see "
                   "`quorate workunits`",
                   id, known(open)));
+}
+
+void expect_good_account(const ProjectState& state, const Host& host) {
+  const User& user = *state.hosts.user(host.user_id);
+  if (user.deleted != 0) {
+    throw Error(ErrorKind::usage,
+                fmt::format("host {}: its account was deleted, which cannot be "
+                            "undone",
+                            host.name));
+  }
+  if (user.ban_reason.empty()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("host {}: its account is banned ({}): pardon that, "
+                          "with all its hosts, by `quorate user pardon {}`",
+                          host.name, user.ban_reason, user.id));
+}
+
+std::string reason_of(const nlohmann::json& arguments) {
+  std::string reason = arguments.value("reason", "");
+  return reason.empty() ? "by the operator" : reason;
 }
 
 Millis since_text(const std::string& text, Millis now) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "server/state/project_state.h"
 
 namespace quorate {
@@ -19,6 +21,13 @@ const User& user_named(ProjectState& state, const std::string& wanted);
 
 // One that is over is found, too.
 Workunit workunit_named(ProjectState& state, WorkunitId id);
+
+// Throws usage if the host's account is banned or deleted: that binds the host,
+// whatever is said of it alone.
+void expect_good_account(const ProjectState& state, const Host& host);
+
+// The order's "reason", for people.
+std::string reason_of(const nlohmann::json& arguments);
 
 // "6h" (before `now`, also "1h30m", "2d"), or a date with or without a time,
 // "2026-11-24", "2026-11-24T10:30", "2026-11-24 10:30:05Z": local time, or UTC

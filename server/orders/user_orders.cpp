@@ -26,11 +26,6 @@ const User& volunteer_of(ProjectState& state, const json& arguments) {
                   "house_workers = 0 in quorate.toml");
 }
 
-std::string reason_of(const json& arguments) {
-  std::string reason = arguments.value("reason", "");
-  return reason.empty() ? "by the operator" : reason;
-}
-
 // What hosts hold goes to others at once.
 void settle_hosts(Daemons& daemons) {
   daemons.transitioner.look_at_all();

@@ -70,6 +70,7 @@ void MemoryStore::forget_user(UserId id) {
     if (host.row.user_id != id) return;
     hosts.insert(host.row.id);
     undo.set(host.boinc, std::nullopt);
+    undo.set(host.devices, {});
   });
   for (Event& event : events_) {
     const bool names_it =

@@ -128,6 +128,8 @@ void SqliteStore::forget_user(UserId id) {
       "DELETE FROM boinc_accounts WHERE user = ?",
       "DELETE FROM boinc_hosts WHERE host IN "
       "(SELECT id FROM hosts WHERE user = ?)",
+      "DELETE FROM device_records WHERE host IN "
+      "(SELECT id FROM hosts WHERE user = ?)",
       "UPDATE events SET text = '' WHERE "
       "(substr(kind, 1, 5) = 'host_' OR kind = 'result_failed') AND "
       "host IN (SELECT id FROM hosts WHERE user = ?)",

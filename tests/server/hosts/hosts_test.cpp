@@ -123,8 +123,13 @@ TEST_CASE("an account has only so many hosts") {
 
 TEST_CASE("nobody takes the name of the house workers") {
   Table table;
-  for (const char* name : {"house workers", "House-Workers!",
-                           " HOUSE  WORKERS ", "house worker"}) {
+  for (const char* name :
+       {"house workers", "House-Workers!", " HOUSE  WORKERS ", "house worker",
+        // Digits, Cyrillic, Greek, full width, bold.
+        "House workers 3", "H0use w0rker5", "Н\u043euse workers",
+        "h\u03bfuse w\u03bfr\u03baers", "\uff28\uff4fuse workers",
+        "\U0001d421\U0001d428use workers"}) {
+    CAPTURE(name);
     CHECK_THROWS_AS(table.hosts.register_user(table.ann, name, 5), Error);
   }
   table.hosts.register_user(table.ann, "Ann of the White House", 5);

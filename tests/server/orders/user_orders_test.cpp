@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "server/judging/consequences.h"
+#include "server/orders/named.h"
 #include "server/page/page_lists.h"
 #include "tests/server/project_fixture.h"
 
@@ -139,6 +140,9 @@ TEST_CASE("a deleted account leaves its results, and no name") {
     delete_user(project.state(), project.daemons(), {{"user", "Eve"}});
   });
   CHECK(project.state().hosts.block(eve.host).empty());
+  for (const DeviceRecord& record : project.state().store.device_records()) {
+    CHECK(record.host != eve.host);
+  }
   SUBCASE("") {}
   SUBCASE("also after the server started again") {
     project.reopen();
@@ -171,6 +175,24 @@ TEST_CASE("a deleted account leaves its results, and no name") {
   refuses([&] { hosts.register_host_of(eve.user, Host(), 9); });
   CHECK_THROWS_WITH_AS(give(project, pardon_user, eve.user, "x"),
                        doctest::Contains("it was deleted"), Error);
+}
+
+TEST_CASE("a host alone cannot be pardoned of what its account did") {
+  ProjectFixture project;
+  const Volunteer eve = project.join();
+  expect_good_account(project.state(), project.host(eve));
+  give(project, ban_user, eve.user, "rude");
+  CHECK_THROWS_WITH_AS(
+      expect_good_account(project.state(), project.host(eve)),
+      doctest::Contains("account is banned (rude): pardon that"), Error);
+  project.job([&] {
+    delete_user(project.state(), project.daemons(),
+                {{"user", std::to_string(eve.user)}});
+  });
+  CHECK_THROWS_WITH_AS(expect_good_account(project.state(), project.host(eve)),
+                       doctest::Contains("deleted, which cannot be undone"),
+                       Error);
+  CHECK(project.state().hosts.user(eve.user)->ban_reason.empty());
 }
 
 TEST_CASE("the server's own account and who is not banned are left alone") {

@@ -91,6 +91,9 @@ void forgets_users(Store& store) {
     store.insert_boinc_account({other.user_id, "bob@b.c", {}, {}});
     store.replace_boinc_hosts(
         std::array{BoincHost{hers.id, "f00", 7}, BoincHost{other.id, "ba", 8}});
+    store.replace_device_records(
+        std::array{DeviceRecord{hers.id, "cuda:0", 1, 9},
+                   DeviceRecord{other.id, "cpu", 1, 5}});
     const Workunit unit = add_workunit(store, 1, add_run(store, 1));
     failed = sample_result(2, unit);
     failed.outcome = ResultOutcome::client_error;
@@ -110,6 +113,7 @@ void forgets_users(Store& store) {
   store.forget_user(hers.user_id);
   store.rollback();
   CHECK(store.boinc_accounts().size() == 2);
+  CHECK(store.device_records().size() == 2);
   CHECK(store.result(failed.id)->reason == failed.reason);
 
   change(store, [&] { store.forget_user(hers.user_id); });
@@ -117,6 +121,8 @@ void forgets_users(Store& store) {
   CHECK(store.boinc_accounts()[0].email == "bob@b.c");
   REQUIRE(store.boinc_hosts().size() == 1);
   CHECK(store.boinc_hosts()[0].host == other.id);
+  REQUIRE(store.device_records().size() == 1);
+  CHECK(store.device_records()[0].host == other.id);
   CHECK(store.result(failed.id)->reason.empty());
   CHECK(store.result(reported.id)->reason == failed.reason);
   CHECK(store.result(others.id)->reason == failed.reason);
