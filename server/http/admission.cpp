@@ -10,11 +10,24 @@ constexpr std::size_t kKeptForLocal = 32;
 
 }  // namespace
 
+// Strangers leave more free than is_crowded() asks for: who is idle among them
+// makes room before they are at their end.
+std::size_t Admission::room_for(Who who) const {
+  switch (who) {
+    case Who::stranger:
+      return max_connections_ - max_connections_ / 20;
+    case Who::known:
+      return max_connections_;
+    case Who::local:
+      return max_connections_ + kKeptForLocal;
+  }
+  return 0;
+}
+
 std::optional<Admission::Ticket> Admission::enter(const Places& places,
-                                                  bool is_local) {
+                                                  Who who) {
   std::lock_guard lock(mutex_);
-  const std::size_t most = max_connections_ + (is_local ? kKeptForLocal : 0);
-  if (open_ >= most || !take_locked(places)) return {};
+  if (open_ >= room_for(who) || !take_locked(places)) return {};
   ++open_;
   return std::optional<Ticket>(std::in_place, *this, places);
 }

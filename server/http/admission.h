@@ -40,11 +40,14 @@ class Admission {
   Admission(std::size_t max_connections, std::size_t max_per_place)
       : max_connections_(max_connections), max_per_place_(max_per_place) {}
 
+  // Who comes. The last twentieth of the connections is for those who are
+  // known (KnownClients) alone, and some more for whoever comes over a unix
+  // socket, so that an operator gets in when all the others are taken.
+  enum class Who { stranger, known, local };
+
   // A ticket if one more connection from each of `places` may stay. What comes
-  // from no place (a trusted proxy) has no limit of its own. is_local: over a
-  // unix socket; for those some connections are kept, so that an operator gets
-  // in when all the others are taken.
-  std::optional<Ticket> enter(const Places& places, bool is_local = false);
+  // from no place (a trusted proxy) has no limit of its own.
+  std::optional<Ticket> enter(const Places& places, Who who = Who::stranger);
   // The same for a connection that was let in as one from no place, once it is
   // known whose it is. False: it may not stay, and its ticket is as before.
   bool settle(Ticket& ticket, const Places& places);
@@ -56,6 +59,7 @@ class Admission {
   bool wait_until_empty(Seconds at_most);
 
  private:
+  std::size_t room_for(Who who) const;
   bool take_locked(const Places& places);
   void leave(const Places& places);
 

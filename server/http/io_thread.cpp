@@ -137,11 +137,11 @@ void IoThread::admit(FileDescriptor socket, const sockaddr_storage& address,
   ++shared_.connections;
   std::optional<std::uint32_t> user;
   if (listener.is_unix) user = user_at(socket.get());
-  auto ticket = shared_.admission.enter(user ? places_of_user(*user)
-                                        : is_proxy || listener.is_unix
-                                            ? Places()
-                                            : places_of(client),
-                                        listener.is_unix);
+  auto ticket = shared_.admission.enter(
+      user                           ? places_of_user(*user)
+      : is_proxy || listener.is_unix ? Places()
+                                     : places_of(client),
+      shared_.who_is(client, listener.is_unix));
   if (!ticket) {
     ++shared_.connections_refused;
     if (!listener.tls) say_busy(socket.get());

@@ -38,6 +38,15 @@ struct HttpShared {
     return ip && contains(options.trusted_proxies, *ip);
   }
 
+  // Of a connection, by the address that the kernel has of it.
+  Admission::Who who_is(const std::string& address, bool is_local) const {
+    if (is_local) return Admission::Who::local;
+    const KnownClients* known = options.known_clients;
+    const bool is_known =
+        is_trusted(address) || (known != nullptr && known->contains(address));
+    return is_known ? Admission::Who::known : Admission::Who::stranger;
+  }
+
   const HttpOptions options;
   Admission admission;
   BodyBudget body_budget;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "server/http/clients/ip_address.h"
+#include "server/http/clients/known_clients.h"
 #include "server/http/router.h"
 #include "server/http/tls/tls.h"
 
@@ -66,6 +67,9 @@ struct HttpOptions {
   // They begin each connection with the PROXY protocol's header; one without
   // it is closed.
   bool proxy_protocol = false;
+  // Who finds a connection when strangers have nearly all; outlives the server.
+  // nullptr: nobody is known.
+  const KnownClients* known_clients = nullptr;
 };
 
 struct TcpListener {

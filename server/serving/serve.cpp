@@ -49,8 +49,10 @@ std::optional<TlsFiles> tls_files(const ServeOptions& options,
   return TlsFiles{folder.tls_certificate(), folder.tls_key()};
 }
 
-HttpOptions http_options(const ServerSettings& settings) {
+HttpOptions http_options(const ServerSettings& settings,
+                         const KnownClients& known) {
   HttpOptions options;
+  options.known_clients = &known;
   options.threads = settings.io_threads;
   options.limits.max_connections =
       connections_within(raise_open_files(), settings.max_connections);
@@ -127,6 +129,10 @@ std::optional<std::int64_t> look_at_key(const ProjectKeys& keys) {
   return days;
 }
 
+void warn_of_unnamed_proxy() {
+  log_warning("no_trusted_proxies", {{"then", kProxyUnnamed}});
+}
+
 [[noreturn]] void say_store_failed(const ProjectFolder& folder) {
   throw Error(ErrorKind::io,
               "serve: the store failed: see " + folder.log().string() +
@@ -166,7 +172,8 @@ void serve(const fs::path& root, const ServeOptions& options) {
   Router admin_routes;
   admin.add_routes(admin_routes);
 
-  HttpOptions front = http_options(options.settings);
+  const HttpOptions front =
+      http_options(options.settings, project.state().known_clients);
   HttpServer http(front);
   std::uint16_t port =
       http.listen({endpoint.address, endpoint.port, tls}, std::move(routes));
@@ -185,9 +192,7 @@ void serve(const fs::path& root, const ServeOptions& options) {
                  days_left},
                 options.as_json);
   log_info("serving", {{"port", port}, {"tls", tls.has_value()}});
-  if (is_proxy_unnamed(options.settings)) {
-    log_warning("no_trusted_proxies", {{"then", kProxyUnnamed}});
-  }
+  if (is_proxy_unnamed(options.settings)) warn_of_unnamed_proxy();
   warn_of_fewer_connections(front.limits.max_connections,
                             options.settings.max_connections);
   signals.wait();

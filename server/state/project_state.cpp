@@ -15,6 +15,9 @@ namespace {
 constexpr std::array<const char*, 2> kVolunteersDoors = {kNativeDoor,
                                                          kBoincDoor};
 
+// An agent asks and beats every few seconds; its burst lasts it for minutes.
+constexpr double kAsksPerMinute = 1200;
+
 // Another key would seal units and entries that nobody can check.
 void expect_own(const Run& run, Store& store, const ProjectKeys& keys,
                 const ProjectFolder& folder) {
@@ -47,6 +50,8 @@ ProjectState::ProjectState(const ProjectFolder& where,
       activity(time),
       new_accounts(options.new_accounts_per_minute, time),
       new_hosts(options.new_hosts_per_minute, time),
+      asks(kAsksPerMinute, time),
+      known_clients(time),
       notary(std::make_unique<ProjectNotary>(project_keys)),
       heard_until([&time] { return time.now(); }) {
   for (const Run& run : store.runs()) {

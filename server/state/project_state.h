@@ -22,6 +22,7 @@
 #include "server/hosts/rests.h"
 #include "server/hosts/sites.h"
 #include "server/hosts/trust_book.h"
+#include "server/http/clients/known_clients.h"
 #include "server/making/training_run.h"
 #include "server/settings/notary.h"
 #include "server/settings/project_folder.h"
@@ -62,6 +63,9 @@ struct ProjectState {
   // Of both doors together.
   JoinLimit new_accounts;
   JoinLimit new_hosts;
+  // By host, of what it asks the scheduler.
+  JoinLimit asks;
+  KnownClients known_clients;
   // What the folder holds, as the file deleter found it last; empty before.
   std::vector<StorageRow> storage;
   std::map<RunKey, TrainingRun> runs;

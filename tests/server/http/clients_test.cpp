@@ -1,8 +1,10 @@
 // Who a client is: addresses, what a proxy says, the keys of limits.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "server/http/clients/forwarded.h"
 #include "server/http/clients/ip_address.h"
+#include "server/http/clients/known_clients.h"
 #include "server/http/clients/places.h"
 
 using namespace quorate;
@@ -137,4 +139,41 @@ TEST_CASE("a block is what one person easily has, but none of this room") {
     CHECK(block_of(local).empty());
   }
   CHECK_FALSE(block_of("172.32.0.1").empty());
+}
+
+TEST_CASE("addresses from which a host came are known for a while") {
+  ManualClock clock;
+  KnownClients known(clock);
+  CHECK_FALSE(known.contains("192.0.2.1"));
+  known.note("192.0.2.1");
+  known.note("2001:db8::1");
+  CHECK(known.contains("192.0.2.1"));
+  CHECK_FALSE(known.contains("192.0.2.2"));
+  CHECK(known.contains("2001:db8::2"));  // of one household
+  CHECK_FALSE(known.contains("2001:db8:0:1::1"));
+  clock.advance(KnownClients::kSpan);
+  known.note("192.0.2.9");
+  CHECK(known.contains("192.0.2.1"));
+  clock.advance(KnownClients::kSpan);
+  known.note("192.0.2.9");
+  CHECK_FALSE(known.contains("192.0.2.1"));
+  CHECK(known.contains("192.0.2.9"));
+  // When nobody comes, they are forgotten all the same.
+  clock.advance(2 * KnownClients::kSpan);
+  CHECK_FALSE(known.contains("192.0.2.9"));
+  known.note("192.0.2.3");
+  CHECK_FALSE(known.contains("192.0.2.9"));
+}
+
+TEST_CASE("known clients do not fill the memory") {
+  ManualClock clock;
+  KnownClients known(clock);
+  for (std::size_t i = 0; i < KnownClients::kMost; ++i) {
+    known.note(fmt::format("10.{}.{}.{}", i >> 16, (i >> 8) & 255, i & 255));
+  }
+  CHECK(known.contains("10.1.134.159"));  // the last
+  known.note("192.0.2.1");
+  CHECK(known.contains("192.0.2.1"));
+  CHECK(known.contains("10.1.134.159"));
+  CHECK_FALSE(known.contains("10.0.0.0"));
 }

@@ -173,6 +173,26 @@ TEST_CASE("who asks for nothing makes room when connections run short") {
   CHECK(RawHttp(server.port()).exchange(kGet).status == 200);
 }
 
+TEST_CASE("strangers leave connections to those who are known") {
+  ManualClock clock;
+  KnownClients known(clock);
+  known.note("127.0.0.2");
+  HttpOptions options;
+  options.limits.max_connections = 20;
+  options.limits.crowded_deadline = Seconds(600);
+  options.known_clients = &known;
+  HttpServer server(options);
+  const std::uint16_t port = server.listen({"0.0.0.0", 0, {}}, hello());
+  server.start();
+  std::vector<RawHttp> strangers;
+  for (int i = 0; i < 19; ++i) strangers.emplace_back(port);
+  for (RawHttp& one : strangers) CHECK(one.exchange(kGet).status == 200);
+  CHECK(RawHttp(port).receive().status == 503);
+  RawHttp volunteer(port, "127.0.0.2");
+  CHECK(volunteer.exchange(kGet).status == 200);
+  CHECK(RawHttp(port, "127.0.0.2").receive().status == 503);
+}
+
 TEST_CASE("an operator gets in when all connections are taken") {
   TemporaryFolder folder;
   HttpLimits limits;

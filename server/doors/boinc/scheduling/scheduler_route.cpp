@@ -36,7 +36,7 @@ struct Rpc {
   Responder responder;
   std::string master;
   Places places;
-  std::string block;
+  std::string address;
   std::shared_ptr<const AppVersions> versions;
   HostId host = 0;
   std::vector<Hash> shards;  // that it has
@@ -120,7 +120,7 @@ void SchedulerRoute::post(Request request, Responder responder) {
   auto rpc = std::make_shared<Rpc>(std::move(responder));
   rpc->master = master_url(state_.settings, request, is_tls_);
   rpc->places = places_of(request.remote_address);
-  rpc->block = block_of(request.remote_address);
+  rpc->address = request.remote_address;
   rpc->versions = apps_.current();
   // Read before it is known who asks: 20 us for what clients send, 6 ms for the
   // worst that the limits let in; and anybody can have an account.
@@ -189,7 +189,9 @@ Host* SchedulerRoute::host_of(const RpcPtr& rpc, UserId user) {
   if (rpc->request.hostid != host->id) rpc->reply.hostid = host->id;
   hosts_.note(*host, rpc->request);
   if (!state_.is_banned(host->id)) {
-    state_.hosts.note_block(host->id, rpc->block, state_.clock.now());
+    state_.known_clients.note(rpc->address);
+    state_.hosts.note_block(host->id, block_of(rpc->address),
+                            state_.clock.now());
   }
   return host;
 }
