@@ -224,6 +224,7 @@ protocol::ComputeRequest Agent::compute_request(
     const Assignment& assignment, const PublicKey& sealed_with) const {
   fs::path folder = result_folder(assignment.result);
   fs::create_directories(folder);
+  remove_unfinished(folder);
   auto path = [&](ObjectKind kind) {
     return cache_.path(object_of(assignment, kind)).string();
   };
@@ -287,6 +288,7 @@ void Agent::on_stopped(Task& task) {
   task.computed += parts_.clock.now() - task.started;
   task.state = TaskState::ready;
   if (!took_too_long || task.is_cancelled) return;
+  computer_->forget_speed(task.device);
   give_up(task,
           fmt::format("{}: took more than the {:.0f} minutes that it may take "
                       "by the speed of this device and the preference "

@@ -97,6 +97,12 @@ double Computer::speed_of(const std::string& device) const {
   return 0;
 }
 
+void Computer::forget_speed(const std::string& device) {
+  for (Slot& slot : slots_) {
+    if (slot.options.device == device) slot.speed_flops = 0;
+  }
+}
+
 std::vector<std::string> Computer::names() const {
   std::vector<std::string> names;
   for (const Slot& slot : slots_) {

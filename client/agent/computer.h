@@ -57,6 +57,8 @@ class Computer {
   std::vector<DeviceWorkers> devices() const;
   // Of one worker on that device, from its last result; 0: unknown.
   double speed_of(const std::string& device) const;
+  // What was measured there led to a wrong estimate: it is measured anew.
+  void forget_speed(const std::string& device);
   // What each worker computes on, by its own words; without those that never
   // said.
   std::vector<std::string> names() const;

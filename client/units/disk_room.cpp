@@ -60,6 +60,14 @@ UnitBytes bytes_of_unit(const Assignment& assignment, const TrainingTask& work,
   return bytes;
 }
 
+void remove_unfinished(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".tmp") fs::remove(entry.path(), ignored);
+  }
+}
+
 std::uint64_t folder_bytes(const fs::path& folder) {
   std::uint64_t bytes = 0;
   std::error_code gone;

@@ -28,6 +28,10 @@ UnitBytes bytes_of_unit(const Assignment& assignment, const TrainingTask& work,
 // The most bytes that the update and the checkpoints of a unit take at a time.
 std::uint64_t result_bytes(const TrainingTask& work);
 
+// Removes what a process that was killed left half written in a folder: nobody
+// else may write there meanwhile.
+void remove_unfinished(const fs::path& folder);
+
 // Bytes of all files below a folder; what goes meanwhile may be left out.
 std::uint64_t folder_bytes(const fs::path& folder);
 

@@ -27,8 +27,9 @@ struct ComputeRequest {
   std::string shard;
   std::string update;      // to be written
   std::string checkpoint;  // written now and then, read if it is there
-  // Bytes of the disk that these two leave free. A checkpoint for which there
-  // is less room is left out, an update fails with io.
+  // Bytes of the disk that checkpoints leave free; one for which there is less
+  // room is left out. An update is written all the same, for it is the whole
+  // work: its room was seen to before the unit was taken.
   std::uint64_t keep_free = 0;
   // To be checked: the worker stops at the first state that is not the claimed
   // one, and writes no update.
@@ -61,7 +62,7 @@ struct WorkerProgress {
 struct ComputeDone {
   std::uint64_t job = 0;
   Claim claim;
-  double seconds = 0;       // spent in this process
+  double seconds = 0;       // that these took
   std::uint32_t steps = 0;  // computed in this process (less when resumed)
 };
 // A claim that was to be checked is false: it left the path of the computation

@@ -4,6 +4,7 @@
 //   silent       takes a job and says nothing more, the first time; then as cpu
 //   late         as cpu, but says once more that the job before it failed
 //   slow         never ends by itself; stops when told to
+//   tiring       computes result 1 as cpu, the others as slow
 //   diverging    claims that the unit diverged
 //   crashing     ends under every job, saying so on standard error
 //   picky        ends so under result 1, the others as cpu
@@ -82,7 +83,7 @@ bool compute(const ComputeRequest& request, const std::string& device) {
   if (device == "late") {
     say(WorkerFailed{request.job - 1, "corrupt", "a job of the past"});
   }
-  if (device != "slow") {
+  if (device != "slow" && (device != "tiring" || is_first)) {
     say(done(request, device));
     return true;
   }

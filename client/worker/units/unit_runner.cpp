@@ -38,17 +38,12 @@ Unit open_unit(const ComputeRequest& request) {
   return {decode_task(payload), sha256(sealed)};
 }
 
-// Throws io, naming folder and sizes, if the file would not leave so much free.
-void expect_room(const fs::path& file, std::uint64_t bytes,
-                 std::uint64_t keep_free) {
-  if (keep_free == 0) return;
-  const fs::path folder = file.parent_path();
-  const std::uint64_t room = free_space(folder);
-  if (room >= bytes && room - bytes >= keep_free) return;
-  throw Error(ErrorKind::io,
-              fmt::format("too little disk at {}: {} bytes free, {} are needed "
-                          "and {} kept free",
-                          folder.string(), room, bytes, keep_free));
+// Whether the file would leave so much free.
+bool has_room(const fs::path& file, std::uint64_t bytes,
+              std::uint64_t keep_free) {
+  if (keep_free == 0) return true;
+  const std::uint64_t room = free_space(file.parent_path());
+  return room >= bytes && room - bytes >= keep_free;
 }
 
 std::uint64_t bytes_of_state(const TrainerState& state) {
@@ -78,10 +73,10 @@ class CheckpointFile {
   void save(Trainer& trainer) const {
     if (path_.empty() || trainer.steps_done() == 0) return;
     const TrainerState state = trainer.state();
-    try {
-      expect_room(path_, bytes_of_state(state), keep_free_);
-    } catch (const Error& error) {
-      log_warning("checkpoint left out", {{"why", error.what()}});
+    const std::uint64_t bytes = bytes_of_state(state);
+    if (!has_room(path_, bytes, keep_free_)) {
+      log_warning("checkpoint left out",
+                  {{"bytes", bytes}, {"kept_free", keep_free_}});
       return;
     }
     save_checkpoint(path_, unit_.hash, state);
@@ -121,7 +116,6 @@ StepsEnd run_steps(Trainer& trainer, std::uint32_t steps, const Claim* expected,
 }  // namespace
 
 WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
-  Instant start = clock_.now();
   Unit unit = open_unit(request);
   const TrainingTask& task = unit.task;
   std::string snapshot = "snapshot " + request.snapshot;
@@ -137,6 +131,7 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
   CheckpointFile checkpoint(request, unit);
   checkpoint.restore_into(trainer);
   const std::uint32_t resumed_at = trainer.steps_done();
+  const Instant start = clock_.now();
   auto seconds = [&] { return (clock_.now() - start).count(); };
   auto steps = [&] { return trainer.steps_done() - resumed_at; };
   auto false_claim = [&](std::uint32_t digest) {
@@ -166,7 +161,6 @@ WorkerReply UnitRunner::compute(const ComputeRequest& request, Job& job) {
       return false_claim(*digest);
     }
   } else if (!result.update.empty()) {
-    expect_room(request.update, result.update.size(), request.keep_free);
     write_file_durably(request.update, result.update);
   }
   checkpoint.remove();

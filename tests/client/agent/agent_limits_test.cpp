@@ -53,6 +53,32 @@ TEST_CASE("a unit that computes longer than it may is given up") {
       "unsupported: took more than the 60 minutes"));
 }
 
+TEST_CASE("after a unit that took too long the device is measured anew") {
+  AgentFixture fixture;
+  fixture.longest_unit = Seconds(3600);
+  fixture.server.add_unit(1);
+  double speed = 0;  // that is said while the second is computed
+  int units = 1;
+  const auto add_unit = [&](ResultId id) {
+    if (units >= static_cast<int>(id)) return;
+    fixture.server.add_unit(id);
+    ++units;
+  };
+  fixture.run("tiring", [&] {
+    if (!fixture.server.has_report(1)) return false;
+    add_unit(2);
+    if (speed == 0 && fs::exists(fixture.result_folder(2))) {
+      speed = fixture.server.last_speed();
+      if (speed > 0) fixture.clock.advance(Seconds(3700));
+    }
+    if (fixture.server.failures().empty()) return false;
+    add_unit(3);  // so that it asks again
+    fixture.clock.advance(Seconds(1));
+    return fixture.server.last_speed() == 0;
+  });
+  CHECK(speed > 0);
+}
+
 TEST_CASE("a unit too long for the device's speed is not fetched") {
   AgentFixture fixture;
   fixture.server.add_unit(1);

@@ -47,6 +47,16 @@ struct Fixture {
   DiskRoom room{data.path(), project, cache};
 };
 
+TEST_CASE("what a killed worker left half written goes, and nothing else") {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"update", "checkpoint", "checkpoint.17.0.tmp"}) {
+    write_file_durably(folder / name, Bytes(kKilo, 1));
+  }
+  remove_unfinished(folder.path());
+  CHECK(folder_bytes(folder.path()) == 2 * kKilo);
+  CHECK_FALSE(fs::exists(folder / "checkpoint.17.0.tmp"));
+}
+
 TEST_CASE("a unit says what it takes of the disk") {
   Fixture fixture;
   TrainingTask work = test::sample_task();
