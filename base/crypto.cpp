@@ -253,6 +253,11 @@ void PrivateKey::save(const std::string& path) const {
   write_secret_file(path, to_hex(seed_) + "\n");
 }
 
+PrivateKey PrivateKey::derive(std::string_view purpose) const {
+  return from_seed(
+      hmac_sha256(FixedBytes<32>{seed_}, as_bytes(purpose)).view());
+}
+
 Signature PrivateKey::sign(ByteView message) const {
   DigestContext context = new_context();
   Signature signature;

@@ -101,6 +101,10 @@ class PrivateKey {
   // Writes a new file with mode 0600; throws io if it exists.
   void save(const std::string& path) const;
 
+  // Another key, always the same for one purpose. Whoever knows several of them
+  // cannot tell that they have one origin.
+  PrivateKey derive(std::string_view purpose) const;
+
   Signature sign(ByteView message) const;
   const PublicKey& public_key() const { return public_key_; }
 

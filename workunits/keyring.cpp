@@ -144,6 +144,13 @@ Keyring keyring_named(const PublicKey& key, std::string_view list,
   return ring;
 }
 
+Keyring read_keys(const JsonFields& fields, std::string_view what) {
+  const bool has_list = fields.has("keyring");
+  return keyring_named(fields.fixed_bytes<PublicKey>("key"),
+                       has_list ? fields.text("keyring", kMaxKeyringHex) : "",
+                       what);
+}
+
 bool speaks(const SigningKey& key, Millis unix_ms) {
   return !key.is_revoked && (key.until == 0 || unix_ms < key.until);
 }

@@ -15,6 +15,8 @@
 
 namespace quorate {
 
+class JsonFields;
+
 struct SigningKey {
   PublicKey key;
   Millis from = 0;
@@ -27,7 +29,7 @@ struct SigningKey {
 struct Keyring {
   ProjectId project;
   PublicKey root;
-  // Counts up with each list that the root seals; 0: none, the root signs.
+  // Higher with each list that the root seals; 0: none, the root signs.
   std::uint64_t number = 0;
   std::vector<SigningKey> keys;  // oldest first, never empty; the last signs
   Bytes sealed;                  // as the root sealed it; empty for number 0
@@ -60,6 +62,8 @@ inline constexpr std::size_t kMaxKeyringHex =
     2 * (kMaxKeyringBytes + kSealBytes);
 Keyring keyring_named(const PublicKey& key, std::string_view list,
                       std::string_view what);
+// The same of a document in JSON: its fields "key" and, if there, "keyring".
+Keyring read_keys(const JsonFields& fields, std::string_view what);
 
 // Whether what a key signs now, unix_ms, may be taken as the project's word.
 bool speaks(const SigningKey& key, Millis unix_ms);

@@ -40,10 +40,7 @@ ModelOffer read_offer(ByteView payload, std::string_view what) {
                 fmt::format("{}: expected format \"{}\"", what, kFormat));
   }
   ModelOffer offer;
-  offer.keys = keyring_named(
-      fields.fixed_bytes<PublicKey>("key"),
-      fields.has("keyring") ? fields.text("keyring", kMaxKeyringHex) : "",
-      what);
+  offer.keys = read_keys(fields, what);
   offer.run = fields.fixed_bytes<RunId>("run");
   offer.name = fields.text("name", kMaxName);
   offer.model = model_from_json(dump_json(fields.at("model")));

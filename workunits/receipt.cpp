@@ -82,10 +82,7 @@ Receipt parse(std::string_view text, std::string_view what) {
   }
   Receipt receipt;
   receipt.project = fields.text("project", kMaxName);
-  receipt.keys = keyring_named(
-      fields.fixed_bytes<PublicKey>("key"),
-      fields.has("keyring") ? fields.text("keyring", kMaxKeyringHex) : "",
-      what);
+  receipt.keys = read_keys(fields, what);
   if (receipt.keys.project != fields.fixed_bytes<ProjectId>("project_id")) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: its key is not that of its project", what));

@@ -34,6 +34,7 @@ void Agent::note_contact(const std::optional<Error>& error,
     log_warning("project_unreachable", {{"why", error->what()}});
   } else if (!error && was_away) {
     contact_.away_since = 0;
+    statement_at_ = parts_.clock.now();  // its keys may be others, too
     log_info("project_reached");
   }
   contact_.why = error ? error->what() : "";

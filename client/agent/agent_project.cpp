@@ -53,12 +53,16 @@ void Agent::on_statement(const Outcome<Bytes>& outcome) {
     found.url = known.url;
     found.user_name = known.user_name;
     found.host_name = known.host_name;
+    found.has_own_keys = known.has_own_keys;
     const std::string why =
         against_statement(found, &known, parts_.clock.unix_ms());
     if (!why.empty()) throw Error(ErrorKind::denied, why);
     quorate::curl_options(found.url, found.statement);  // its pin can be used
-    statement_misses_ = 0;
-    statement_at_ = parts_.clock.now() + kStatementEvery;
+    // One that lags behind what the session names was not what was asked for.
+    if (found.statement.keys.number >= session_.keys()) {
+      statement_misses_ = 0;
+      statement_at_ = parts_.clock.now() + kStatementEvery;
+    }
     if (found.sealed == known.sealed) return;
     keep(parts_.folder / "project.json", found);
     if (!changes_exchange(found, known)) return;

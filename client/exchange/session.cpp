@@ -2,14 +2,31 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "client/machine/host_info.h"
 #include "workunits/host.h"
 
 namespace quorate::client {
 
+namespace {
+
+PrivateKey key_for(const Project& project, std::string_view whose,
+                   const PrivateKey& key) {
+  if (!project.has_own_keys) return key;
+  return key.derive(
+      fmt::format("quorate {} in project {}", whose, project.id.hex()));
+}
+
+}  // namespace
+
 Identity identity_of(const DataFolder& folder, const Project& project) {
-  Identity identity{project.id,        folder.account_key(), folder.host_key(),
-                    project.user_name, project.host_name,    platform_text()};
+  Identity identity{project.id,
+                    key_for(project, "account", folder.account_key()),
+                    key_for(project, "host", folder.host_key()),
+                    project.user_name,
+                    project.host_name,
+                    platform_text()};
   identity.is_name_chosen = !project.host_name.empty();
   if (!identity.is_name_chosen) {
     identity.host_name = neutral_host_name(identity.host.public_key());

@@ -1,5 +1,7 @@
 #include "client/folder/project.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,18 @@ Bytes bytes_of_hex(const std::string& text) {
   return bytes;
 }
 
+// Two lists that one root cannot mean: of one number, or a later one that takes
+// a revocation back. A key that it has forgotten speaks no more, either.
+bool contradicts(const Keyring& now, const Keyring& before) {
+  if (now.number == before.number) return now.keys != before.keys;
+  return std::any_of(before.keys.begin(), before.keys.end(),
+                     [&](const SigningKey& one) {
+                       if (!one.is_revoked) return false;
+                       const SigningKey* still = now.find(one.key);
+                       return still != nullptr && !still->is_revoked;
+                     });
+}
+
 }  // namespace
 
 Project open_statement(Bytes sealed) {
@@ -28,14 +42,8 @@ Project open_statement(Bytes sealed) {
 std::string against_statement(const Project& found, const Project* known,
                               Millis unix_ms) {
   const protocol::ProjectStatement& now = found.statement;
-  if (now.expires != 0 && now.expires <= unix_ms) {
-    return "the statement has run out: somebody may be showing an old one, or "
-           "this computer's clock is wrong";
-  }
-  if (!speaks(now.keys.current(), unix_ms)) {
-    return "the time of the project's key is over: its operator must renew it";
-  }
-  if (known == nullptr) return "";
+  std::string late = against_clock(now, unix_ms);
+  if (!late.empty() || known == nullptr) return late;
   if (found.id != known->id) {
     return fmt::format("expected project {}, found {}", fingerprint(known->id),
                        fingerprint(found.id));
@@ -50,6 +58,13 @@ std::string against_statement(const Project& found, const Project* known,
            "may be showing it again; if its operator says that all is well, "
            "detach from the project and attach again";
   }
+  if (contradicts(now.keys, before.keys)) {
+    return fmt::format(
+        "the project's list of keys, number {}, contradicts list {} that is "
+        "known here: whoever made them has the project's root key: ask its "
+        "operator before you do anything else",
+        now.keys.number, before.keys.number);
+  }
   return "";
 }
 
@@ -62,6 +77,7 @@ void save_project(const fs::path& file, const Project& project) {
   nlohmann::ordered_json json{{"url", project.url},
                               {"user_name", project.user_name},
                               {"host_name", project.host_name},
+                              {"own_keys", project.has_own_keys},
                               {"statement", to_hex(project.sealed)}};
   write_file_durably(file, as_bytes(json.dump(1)), 0600);
 }
@@ -75,6 +91,7 @@ Project load_project(const fs::path& file) {
     json.at("url").get_to(project.url);
     json.at("user_name").get_to(project.user_name);
     project.host_name = json.value("host_name", "");
+    project.has_own_keys = json.value("own_keys", false);
     return project;
   } catch (const nlohmann::json::exception& e) {
     throw Error(ErrorKind::corrupt,

@@ -15,7 +15,10 @@ struct Project {
   std::string url;
   std::string user_name;  // of the volunteer, as shown; may be empty
   std::string host_name;  // that the volunteer chose; empty: a neutral one
-  Bytes sealed;           // the statement as the server gave it
+  // Whether it knows this volunteer and this computer by keys that no other
+  // project sees; false of those attached before there were any.
+  bool has_own_keys = false;
+  Bytes sealed;  // the statement as the server gave it
   // Read from it:
   ProjectId id;
   protocol::ProjectStatement statement;
@@ -25,9 +28,10 @@ struct Project {
 // it names. Throws corrupt otherwise.
 Project open_statement(Bytes sealed);
 
-// Why this statement may not be gone by, empty if it may: it ran out, or it is
-// older than the one that is `known` of the project (nullptr: none), so that
-// somebody who kept it shows it again. Pure.
+// Why this statement may not be gone by, empty if it may: against_clock(), or
+// it is older than the one that is `known` of the project (nullptr: none), so
+// that somebody who kept it shows it again, or contradicts its list of keys.
+// Pure.
 std::string against_statement(const Project& found, const Project* known,
                               Millis unix_ms);
 // Whether an agent that goes by `known` has to begin anew with `found`.

@@ -39,6 +39,19 @@ protocol::ProjectStatement open_statement(ByteView sealed) {
   return statement;
 }
 
+std::string against_clock(const protocol::ProjectStatement& statement,
+                          Millis unix_ms) {
+  if (statement.expires != 0 && statement.expires <= unix_ms) {
+    return "the statement has run out: somebody may be showing an old one, or "
+           "this computer's clock is wrong";
+  }
+  if (!speaks(statement.keys.current(), unix_ms)) {
+    return "the time of the project's key is over: its operator must renew it, "
+           "or this computer's clock is wrong";
+  }
+  return "";
+}
+
 CurlOptions curl_options(const std::string& url,
                          const protocol::ProjectStatement& statement) {
   CurlOptions options;

@@ -18,6 +18,11 @@ Bytes fetch_statement(Transfer& transfer, const std::stop_token& stop = {});
 // is for the reader to say.
 protocol::ProjectStatement open_statement(ByteView sealed);
 
+// Why it may not be gone by at this time, empty if it may: it ran out, or its
+// key's time is over. Pure.
+std::string against_clock(const protocol::ProjectStatement& statement,
+                          Millis unix_ms);
+
 // How to reach the server that the statement is of: its pinned key if it has
 // one.
 CurlOptions curl_options(const std::string& url,

@@ -45,6 +45,10 @@ class Connection {
                   fmt::format("{}: expected project {}, found {}", peer.url,
                               peer.fingerprint, fingerprint(project_)));
     }
+    const std::string late = against_clock(statement, SystemClock().unix_ms());
+    if (!late.empty()) {
+      throw Error(ErrorKind::denied, fmt::format("{}: {}", peer.url, late));
+    }
     CurlOptions options = curl_options(peer.url, statement);
     options.user_agent = "quorate";
     transfer_ = make(options);

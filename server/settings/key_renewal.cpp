@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "server/settings/operation_lock.h"
 
 namespace quorate {
@@ -47,6 +48,15 @@ PrivateKey root_key(const ProjectKeys& keys, const fs::path& file) {
   return PrivateKey::load(file.string());
 }
 
+void end_by(SigningKey& key, Millis end) {
+  if (key.until == 0 || key.until > end) key.until = std::max(end, key.from);
+}
+
+void revoke(SigningKey& key, Millis unix_ms) {
+  end_by(key, unix_ms);
+  key.is_revoked = true;
+}
+
 }  // namespace
 
 Keyring with_next_key(Keyring ring, const PublicKey& next,
@@ -61,15 +71,20 @@ Keyring with_next_key(Keyring ring, const PublicKey& next,
         "no list can change that: begin a new project, and tell its "
         "fingerprint to your volunteers");
   }
-  SigningKey& last = ring.keys.back();
   const auto overlap = static_cast<Millis>(1000 * kKeyOverlap.count());
-  const Millis end = terms.revoke ? unix_ms : unix_ms + overlap;
-  last.until = last.until == 0 ? end : std::min(last.until, end);
-  last.is_revoked = terms.revoke;
-  const Millis from = std::max(unix_ms, last.from);
-  last.until = std::max(last.until, last.from);
+  const Millis from = std::max(unix_ms, ring.current().from);
+  for (SigningKey& one : ring.keys) {
+    if (terms.revoke) {
+      if (one.key != ring.root && speaks(one, unix_ms)) revoke(one, unix_ms);
+    } else if (one == ring.current()) {
+      end_by(one, unix_ms + overlap);
+    }
+  }
   ring.keys.push_back({next, from, from + terms.days * kDay, false});
-  ++ring.number;
+  // By the time, so that a project that was restored from before its renewals
+  // does not seal a second list of their numbers.
+  const auto now = static_cast<std::uint64_t>(std::max<Millis>(unix_ms, 0));
+  ring.number = std::max(ring.number + 1, now / 1000);
   return ring;
 }
 
@@ -102,6 +117,15 @@ std::optional<std::int64_t> few_days_left(const Keyring& ring, Millis unix_ms) {
   const std::int64_t days = (key.until - unix_ms) / kDay;
   if (days > kFew) return std::nullopt;
   return days;
+}
+
+void log_key_end(const Keyring& ring, Millis unix_ms) {
+  try {
+    const auto days = few_days_left(ring, unix_ms);
+    if (days) log_warning("key_ends", {{"days", *days}});
+  } catch (const Error& error) {
+    log_error("key_over", {{"why", error.what()}});
+  }
 }
 
 }  // namespace quorate

@@ -15,8 +15,9 @@ namespace quorate {
 
 struct KeyTerms {
   std::uint32_t days = 365;  // from now, that the new key holds
-  // Others may have the present key: nothing that it seals is taken any more.
-  // Else what it has sealed is taken for kOverlap.
+  // Others may have what lies on the server: nothing that the present key seals
+  // is taken any more, nor what any before it does whose time is not over; the
+  // root's excepted. Else what it has sealed is taken for kKeyOverlap.
   bool revoke = false;
 };
 inline constexpr std::uint32_t kMostKeyDays = 3650;
@@ -38,5 +39,7 @@ Keyring renew_key(const ProjectFolder& folder, const fs::path& root_file,
 // Throws usage if the key's time is over: nobody takes what it signs. Else how
 // many days are left, if they are few.
 std::optional<std::int64_t> few_days_left(const Keyring& ring, Millis unix_ms);
+// The same for the log of a server that runs. Never throws.
+void log_key_end(const Keyring& ring, Millis unix_ms);
 
 }  // namespace quorate

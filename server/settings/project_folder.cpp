@@ -1,6 +1,7 @@
 #include "server/settings/project_folder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -104,15 +105,27 @@ void create_project(const ProjectFolder& folder, const std::string& name,
 
 namespace {
 
+// nullopt: it is not there, or was cut off while it was written, which was
+// before any list named it.
+std::optional<PublicKey> next_key(const ProjectFolder& folder) {
+  const fs::path& file = folder.next_project_key();
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    return PrivateKey::load(file.string()).public_key();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    return std::nullopt;
+  }
+}
+
 // A renewal that was cut off between the list and the key.
 void finish_renewal(const ProjectFolder& folder) {
-  if (!fs::exists(folder.next_project_key())) return;
-  const PublicKey next =
-      PrivateKey::load(folder.next_project_key().string()).public_key();
+  const std::optional<PublicKey> next = next_key(folder);
+  if (!next) return;
   const Keyring ring =
       open_keyring(read_file(folder.keyring(), kMaxKeyringBytes + kSealBytes),
                    folder.keyring().string());
-  if (ring.current().key != next) return;  // cut off before the list
+  if (ring.current().key != *next) return;  // cut off before the list
   fs::rename(folder.next_project_key(), folder.project_key());
   sync_folder(folder.keys());
 }

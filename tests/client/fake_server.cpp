@@ -127,6 +127,11 @@ void FakeServer::set_rejects(bool rejects) {
   rejects_ = rejects;
 }
 
+void FakeServer::set_keys(std::uint64_t number) {
+  std::lock_guard lock(mutex_);
+  keys_ = number;
+}
+
 void FakeServer::set_bans(bool bans) {
   std::lock_guard lock(mutex_);
   bans_ = bans;
@@ -217,6 +222,7 @@ HttpReply FakeServer::handle(const HttpRequest& request,
 HttpReply FakeServer::open_session(const HttpRequest& request) {
   auto asked = protocol::parse_session_request(request.body);
   protocol::SessionReply reply;
+  reply.keys = keys_;
   reply.heartbeat = Seconds(0.05);
   if (!asked.is_signed) {
     reply.challenge = std::string(64, 'a');

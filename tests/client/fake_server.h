@@ -47,6 +47,9 @@ class FakeServer {
   // Work and heartbeats are answered as a banned host's, with an hour to wait.
   void set_bans(bool bans);
 
+  // The number of the project's keyring, as sessions that open now say it.
+  void set_keys(std::uint64_t number);
+
   // Every run is over.
   void finish();
 
@@ -85,6 +88,7 @@ class FakeServer {
   bool rejects_ = false;
   bool bans_ = false;
   bool is_finished_ = false;
+  std::uint64_t keys_ = 0;
   int sessions_ = 0;
   std::map<std::string, Bytes> objects_;  // by hash
   ObjectRef snapshot_;

@@ -41,7 +41,7 @@ def test_keys(stage):
                  "The root key is in", str(root), "taken until its end")
     after = signed(project)
     expect(after["fingerprint"] == before["fingerprint"] and
-           after["number"] == 1 and after["root"] == before["keys"][0]["key"],
+           after["number"] > 0 and after["root"] == before["keys"][0]["key"],
            f"{after}")
     stolen = stage.folder / "stolen.key"
     shutil.copy(project.folder / "keys" / "project.key", stolen)
@@ -84,7 +84,8 @@ def test_keys(stage):
     stage.run("quorate", "restore", copy, stage.folder / "again")
     again = json.loads(stage.run("quorate", "-C", stage.folder / "again",
                                  "keys", "list", "--json"))
-    expect(again["number"] == 2, f"restored: {again}")
+    expect(again["number"] > after["number"] and
+           again["number"] == signed(project)["number"], f"restored: {again}")
 
     stage.say("the thief serves the project as it was")
     thief = stage.folder / "thief"

@@ -17,13 +17,6 @@ constexpr std::string_view kFormat = "quorate ledger file v1";
 constexpr JsonLimits kLimits{9 << 20, 2};
 constexpr std::size_t kMaxLine = 4 << 20;
 
-Keyring read_keys(const JsonFields& fields) {
-  const bool has_list = fields.has("keyring");
-  return keyring_named(fields.fixed_bytes<PublicKey>("key"),
-                       has_list ? fields.text("keyring", kMaxKeyringHex) : "",
-                       fields.label("key"));
-}
-
 }  // namespace
 
 std::string write_ledger_head(const Keyring& keys) {
@@ -51,7 +44,7 @@ LedgerFile::LedgerFile(std::string_view text, std::string what)
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: expected format \"{}\"", place, kFormat));
   }
-  keys_ = read_keys(fields);
+  keys_ = read_keys(fields, fields.label("key"));
   if (keys_.project != fields.fixed_bytes<ProjectId>("project")) {
     throw Error(ErrorKind::corrupt,
                 fmt::format("{}: its key is not that of its project", place));

@@ -18,7 +18,7 @@
 namespace quorate {
 namespace {
 
-constexpr std::uint64_t kMaxMessage = 4 << 10;
+constexpr std::uint64_t kMaxMessage = (4 << 10) + kMaxKeyringHex;
 constexpr std::string_view kOctets = "application/octet-stream";
 // On average; a burst may have twelve times as many. A look opens one session
 // and takes one or two requests more; the most often is one a second.
@@ -128,9 +128,16 @@ void PeerDoor::post_session(const Request& request, Responder responder) {
        places = places_of(request.remote_address)]() mutable {
         if (auto wait = attempts_.join(places)) return too_often(*wait);
         // A stranger costs no look at its signature.
-        const PublicKey root =
-            keyring_named(wanted.project, wanted.keyring, "new session").root;
+        const Keyring keys =
+            keyring_named(wanted.project, wanted.keyring, "new session");
+        const PublicKey& root = keys.root;
         expect_allowed(root);
+        if (!speaks(keys.current(), state_.clock.unix_ms())) {
+          throw Error(ErrorKind::denied,
+                      "new session: the time of your project's key is over, or "
+                      "one of our clocks is wrong: renew the key with `quorate "
+                      "keys renew`");
+        }
         const bool is_proven =
             sessions_.is_fresh(wanted.challenge) &&
             verify(wanted.project,

@@ -51,6 +51,9 @@ class AgentFixture {
   Seconds worker_silence{600};
   Seconds stop_patience = client::kStopPatience;
 
+  // What is found when the agent asks who the project is; empty: it does not.
+  std::function<Bytes()> statement;
+
   PublicKey host() const { return identity_.host.public_key(); }
 
   // devices: what each fake worker does, "cpu" or several, "cpu,slow". Runs one
@@ -73,6 +76,11 @@ class AgentFixture {
         {},
         {},
         stop_patience};
+    if (statement) {
+      parts.fetch_statement = [this](const std::stop_token&) {
+        return statement();
+      };
+    }
     client::Agent agent(parts);
     std::atomic<bool> leave{false};
     std::jthread watcher([&](const std::stop_token& stop) {

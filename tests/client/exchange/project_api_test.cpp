@@ -1,5 +1,6 @@
 #include "client/exchange/project_api.h"
 
+#include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -112,6 +113,40 @@ TEST_CASE("a computer goes by the name that was chosen, or by a neutral one") {
   const Identity chosen = identity_of(folder, project);
   CHECK(chosen.host_name == "lab 3");
   CHECK(chosen.is_name_chosen);
+}
+
+TEST_CASE("projects cannot tell that they know one volunteer") {
+  test::TemporaryFolder root;
+  const DataFolder folder(root.path());
+  Project one;
+  one.id = test::filled<ProjectId>(1);
+  Project other;
+  other.id = test::filled<ProjectId>(2);
+  // Attached before projects had keys of their own.
+  CHECK(identity_of(folder, one).account.public_key() ==
+        folder.account_key().public_key());
+  CHECK(identity_of(folder, one).host.public_key() ==
+        identity_of(folder, other).host.public_key());
+  one.has_own_keys = other.has_own_keys = true;
+  const Identity first = identity_of(folder, one);
+  const Identity second = identity_of(folder, other);
+  std::set<PublicKey> keys{folder.account_key().public_key(),
+                           folder.host_key().public_key()};
+  for (const Identity& identity : {first, second}) {
+    keys.insert(identity.account.public_key());
+    keys.insert(identity.host.public_key());
+  }
+  CHECK(keys.size() == 6);
+  CHECK(first.host_name != second.host_name);
+  // The same again, also on another computer of this account.
+  CHECK(identity_of(folder, one).account.public_key() ==
+        first.account.public_key());
+  test::TemporaryFolder elsewhere;
+  const DataFolder laptop(elsewhere.path());
+  laptop.adopt_account(root / "account.key");
+  CHECK(identity_of(laptop, one).account.public_key() ==
+        first.account.public_key());
+  CHECK(identity_of(laptop, one).host.public_key() != first.host.public_key());
 }
 
 TEST_CASE_FIXTURE(Fixture, "a server that opens no session may do so later") {

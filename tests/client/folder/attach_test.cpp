@@ -244,6 +244,39 @@ TEST_CASE("an old statement is refused, and one of a key whose time is over") {
         std::string::npos);
 }
 
+TEST_CASE("a list's number goes before the date, however new that is") {
+  const Project known = project_of(later_statement(), 6);
+  protocol::ProjectStatement other = sample_statement();
+  other.issued = 1'000'000;
+  CHECK(says(against_statement(project_of(other, 1), &known, 6000),
+             "is older than"));
+  other = later_statement();
+  ++other.keys.number;
+  other.keys = seal_keyring(other.keys, sample_key(1));
+  other.issued = 1;
+  CHECK(against_statement(project_of(other, 6), &known, 6000) == "");
+}
+
+TEST_CASE("a list that contradicts the known one is refused") {
+  const Project known = project_of(later_statement(), 6);
+  const auto refusal = [&](Keyring ring) {
+    protocol::ProjectStatement other = later_statement();
+    other.keys = seal_keyring(std::move(ring), sample_key(1));
+    return against_statement(project_of(other, 6), &known, 6000);
+  };
+  Keyring ring = test::sample_keyring();
+  CHECK(refusal(ring) == "");
+  ring.keys[2].until += 1000;
+  CHECK(says(refusal(ring), "contradicts"));
+  // A later one may say so, but not that a stolen key was none.
+  ++ring.number;
+  CHECK(refusal(ring) == "");
+  ring.keys[1].is_revoked = false;
+  CHECK(says(refusal(ring), "contradicts"));
+  ring.keys.erase(ring.keys.begin() + 1);
+  CHECK(refusal(ring) == "");
+}
+
 TEST_CASE("a statement's key must be the one that its keyring names last") {
   const protocol::ProjectStatement statement = later_statement();
   CHECK_NOTHROW(project_of(statement, 6));

@@ -76,6 +76,7 @@ HttpReply FakePeer::handle(const HttpRequest& request) {
     statement.name = "theirs";
     statement.keys = keyring_of(key.public_key());
     statement.arithmetic = kArithmeticVersion;
+    statement.expires = expires;
     const Bytes sealed =
         seal(as_bytes(protocol::write(statement)), SealKind::project,
              project_id_of(key.public_key()), key);

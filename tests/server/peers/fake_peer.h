@@ -30,6 +30,7 @@ class FakePeer {
   std::optional<std::size_t> breaks_after;
   bool is_away = false;
   bool lets_in = true;
+  Millis expires = 0;                 // of its statement
   bool has_model = true;              // of the last offer; else it was removed
   std::optional<Bytes> sent_offer;    // instead of one that it sealed
   std::vector<std::string> requests;  // "GET /v1/project"

@@ -70,6 +70,14 @@ TEST_CASE("a model is as large as its network says") {
             .size());
 }
 
+TEST_CASE("a peer's statement that has run out is not gone by") {
+  Scene scene;
+  scene.peer.expires = 1;
+  CHECK(has(scene.complaint(ErrorKind::denied), "has run out"));
+  scene.peer.expires = SystemClock().unix_ms() + 3'600'000;
+  CHECK(scene.complaint(ErrorKind::denied) == "taken");
+}
+
 TEST_CASE("a peer's newest model is taken, with its word for it") {
   Scene scene;
   const PeerAnswer answer = scene.ask();

@@ -49,7 +49,7 @@ TEST_CASE("the first renewal takes the root away, and the project stays") {
   const ProjectKeys after = load_keys(place.folder);
   CHECK(after.id == before.id);
   CHECK(after.ring == ring);
-  CHECK(ring.number == 1);
+  CHECK(ring.number == kNow / 1000);
   CHECK(ring.root == before.project.public_key());
   CHECK(after.project.public_key() == ring.current().key);
   CHECK(after.project.public_key() != before.project.public_key());
@@ -70,11 +70,40 @@ TEST_CASE("later renewals need the root, and may revoke") {
   CHECK(has(refusal_of([&] { place.renew(); }), "is not the root key"));
   fs::rename(away, place.root);
   const Keyring ring = place.renew({365, true}, kNow + kDay);
-  CHECK(ring.number == 2);
+  CHECK(ring.number == (kNow + kDay) / 1000);
   REQUIRE(ring.keys.size() == 3);
   CHECK(ring.keys[1].is_revoked);
   CHECK(ring.keys[1].until == kNow + kDay);
   CHECK(load_keys(place.folder).ring == ring);
+}
+
+TEST_CASE("what is revoked is every key that a thief may have") {
+  Place place;
+  place.renew();
+  place.renew({}, kNow + kDay);  // the key before is taken for two weeks
+  const Keyring ring = place.renew({365, true}, kNow + 2 * kDay);
+  REQUIRE(ring.keys.size() == 4);
+  CHECK_FALSE(ring.keys[0].is_revoked);  // the root, which is elsewhere
+  CHECK(ring.keys[1].is_revoked);
+  CHECK(ring.keys[1].until == kNow + 2 * kDay);
+  CHECK(ring.keys[2].is_revoked);
+  CHECK_FALSE(ring.current().is_revoked);
+  // One whose time was over then says nothing anyway.
+  const Keyring late = place.renew({365, true}, kNow + 400 * kDay);
+  CHECK(late.keys[3].is_revoked == false);
+}
+
+TEST_CASE("lists count by the time, and always up") {
+  const Keyring first = keyring_of(PrivateKey::generate().public_key());
+  const auto next = [](const Keyring& ring, Millis now) {
+    return with_next_key(ring, PrivateKey::generate().public_key(), {}, now);
+  };
+  const Keyring ring = next(first, kNow);
+  // In the same second, and after the clock was put back.
+  CHECK(next(ring, kNow).number == ring.number + 1);
+  CHECK(next(ring, kNow - kDay).number == ring.number + 1);
+  // Restored from before the first list: the new one does not repeat it.
+  CHECK(next(first, kNow + 1000).number > ring.number);
 }
 
 TEST_CASE("a root that signs itself cannot be revoked, nor lie in the folder") {
@@ -95,6 +124,14 @@ TEST_CASE("a renewal that was cut off has its old key or its new one") {
   // After the next key, before the list.
   PrivateKey::generate().save(place.folder.next_project_key().string());
   CHECK(load_keys(place.folder).project.public_key() == first);
+  // In the middle of it.
+  const auto begin_key = [&] {
+    write_file_durably(place.folder.next_project_key(), as_bytes("0123"), 0600);
+  };
+  begin_key();
+  place.renew();
+  begin_key();
+  CHECK(load_keys(place.folder).ring.keys.size() == 2);
   const Keyring ring = place.renew();
   CHECK(load_keys(place.folder).ring == ring);
   // After the list: the new key still has its other name, the old its own.

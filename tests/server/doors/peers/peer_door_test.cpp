@@ -109,6 +109,29 @@ TEST_CASE("no cache keeps what opens a session") {
   }
 }
 
+TEST_CASE("a peer may have had many keys; one whose time is over is refused") {
+  Served served;
+  test::TemporaryFolder place;
+  ObjectStore objects(place / "objects", place / "tmp");
+  const PrivateKey root = PrivateKey::generate();
+  const PrivateKey key = PrivateKey::generate();
+  PeerQuestion question = question_to(served, key, place / "peers");
+  Keyring ring = keyring_of(root.public_key());
+  ring.number = 1;
+  while (ring.keys.size() + 1 < kMostSigningKeys) {
+    ring.keys.push_back({PrivateKey::generate().public_key(), 0, 1, false});
+  }
+  ring.keys.push_back({key.public_key(), 0, 0, false});
+  served.order("peers-allow",
+               {{"project", fingerprint(ring.project)}, {"name", "friends"}});
+  question.keyring = to_hex(seal_keyring(ring, root).sealed);
+  CHECK(ask_peer(question, make_curl_transfer, objects, {}).model);
+  ring.keys.back().until = 1;
+  question.keyring = to_hex(seal_keyring(ring, root).sealed);
+  CHECK_THROWS_WITH_AS(ask_peer(question, make_curl_transfer, objects, {}),
+                       doctest::Contains("keys renew"), Error);
+}
+
 TEST_CASE("allowed projects take the model of a run, others are sent away") {
   Served served;
   test::TemporaryFolder place;
