@@ -33,6 +33,10 @@ inline constexpr std::size_t kMaxMates = 64;
 
 inline constexpr std::size_t kMaxRuns = 1000;
 
+// Bytes of a page of a ledger: many entries, or a large one with its quotes
+// escaped (workunits/ledger/ledger_file).
+inline constexpr std::size_t kMostLedgerPage = 10 << 20;
+
 inline constexpr double kMaxWaitSeconds = 25;
 inline constexpr double kMaxSeconds = 30 * 86400;  // leases, delays
 inline constexpr double kMaxFlops = 1e18;

@@ -124,6 +124,21 @@ void warn_of_new_computer(const DataFolder& folder) {
   }
 }
 
+void delete_account(const DataFolder& folder, const Project& project) {
+  const Identity identity = identity_of(folder, project);
+  const auto transfer = make_curl_transfer(curl_options(project));
+  Session session;
+  try {
+    ProjectApi(*transfer, identity, session, {}).delete_account();
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("detach from {} at {}: {}: nothing was changed "
+                            "here; without --delete-account only this computer "
+                            "forgets the project",
+                            project.statement.name, project.url, error.what()));
+  }
+}
+
 void run_here(Agent& agent, const fs::path& folder) {
   try {
     agent.run(should_leave);
@@ -148,8 +163,8 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   expect_no_stranger(attached, project, address);
   expect_newest(attached, project, SystemClock().unix_ms());
   if (!options.account.empty()) folder.adopt_account(options.account);
-  PublicKey account = folder.account_key().public_key();
   auto known = known_project(attached, project.id);
+  project.has_own_keys = !known || known->has_own_keys;
   project.user_name = options.name;
   if (options.name.empty() && known) project.user_name = known->user_name;
   project.host_name = options.host_name;
@@ -157,6 +172,7 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   folder.add_project(project);
   // Makes the host's key now, so that `run` can miss it.
   const Identity identity = identity_of(folder, project);
+  const PublicKey& account = identity.account.public_key();
   bool is_first = address.fingerprint.empty() && !known;
   if (as_json) {
     json row = project_json(project);
@@ -175,22 +191,26 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
   say("{}", privacy_text(identity));
 }
 
-void detach(const fs::path& dir, const std::string& url, bool as_json) {
+void detach(const fs::path& dir, const std::string& url, bool deletes_account,
+            bool as_json) {
   DataFolder folder = DataFolder::open(dir);
   FileLock lock = folder.lock();
   Project project =
       choose_project(folder.projects(), url, "detach FINGERPRINT");
+  if (deletes_account) delete_account(folder, project);
   std::uint64_t given_up = unfinished_results(folder, project.id);
   folder.remove_project(project);
   if (as_json) {
     json row = project_json(project);
     row["given_up"] = given_up;
+    row["account_deleted"] = deletes_account;
     say("{}\n", row.dump());
     return;
   }
-  say("detached from {} at {}: {} given up; account.key is kept in {}\n",
+  say("detached from {} at {}: {} given up; account.key is kept in {}{}\n",
       project.statement.name, project.url,
-      count_text(given_up, "unfinished result"), folder.root().string());
+      count_text(given_up, "unfinished result"), folder.root().string(),
+      deletes_account ? "; the account was deleted there" : "");
 }
 
 namespace {

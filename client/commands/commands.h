@@ -27,8 +27,10 @@ struct AttachOptions {
 };
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
 
-// url: address or fingerprint of an attached project.
-void detach(const fs::path& dir, const std::string& url, bool as_json);
+// url: address or fingerprint of an attached project. deletes_account: has the
+// project delete it first; throws, and changes nothing here, if that fails.
+void detach(const fs::path& dir, const std::string& url, bool deletes_account,
+            bool as_json);
 
 // Computes until SIGINT or SIGTERM. project: address or fingerprint; may be
 // empty when only one is attached.
@@ -44,8 +46,9 @@ struct ReceiptOptions {
   std::string project;  // address or fingerprint; may be empty for the only one
   std::string out;      // file; empty: named by project and day, here
   bool may_replace = false;
-  std::string check;  // a file to check instead
-  std::string key;    // of the project that it must be of; empty: one attached
+  std::string check;   // a file to check instead
+  std::string key;     // of the project that it must be of; empty: one attached
+  std::string ledger;  // with `check`: a file that must show what it says
 };
 // Asks the project what this host did, checks its seal, writes it to a file.
 void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
@@ -53,6 +56,16 @@ void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
 // Checks a file, without the project; with `key` also without a data folder.
 void check_receipt(const fs::path& dir, const ReceiptOptions& options,
                    bool as_json);
+
+struct LedgerOptions {
+  std::string run;
+  std::string project;  // address or fingerprint; may be empty for the only one
+  std::string out;      // file; empty: RUN.ledger, here
+};
+// Writes the run's ledger to the file, or goes on with the one that is there:
+// client/exchange/ledger_copy.
+void fetch_ledger(const fs::path& dir, const LedgerOptions& options,
+                  bool as_json);
 
 // The site of this computer: client/site. create and join throw usage when it
 // belongs to another one.

@@ -27,6 +27,7 @@ struct Arguments {
   std::string dir;
   AttachOptions attach;
   std::string detach;
+  bool deletes_account = false;
   std::string project;
   RunSettings run;
   bool as_json = false;
@@ -35,6 +36,7 @@ struct Arguments {
   bool follow = false;
   UiOptions ui;
   ReceiptOptions receipt;
+  LedgerOptions ledger;
   SiteOptions site;
   StockArguments stock;
   std::string pref_key;
@@ -97,10 +99,14 @@ void add_detach(CLI::App& app, Arguments& arguments, Action& action) {
                    "address of the project, or at least the first 8 digits of "
                    "its fingerprint")
       ->required();
+  command->add_flag("--delete-account", arguments.deletes_account,
+                    "have the project delete your account there, with all its "
+                    "computers: names go, results stay; cannot be undone");
   add_json(command, arguments);
   command->callback([&] {
     action = [&] {
-      detach(arguments.folder(), arguments.detach, arguments.as_json);
+      detach(arguments.folder(), arguments.detach, arguments.deletes_account,
+             arguments.as_json);
     };
   });
 }
@@ -284,12 +290,39 @@ void add_receipt(CLI::App& app, Arguments& arguments, Action& action) {
                    "fingerprint of the project that must have sealed the file "
                    "(default: any attached project)")
       ->needs(check);
+  command
+      ->add_option("--ledger", receipt.ledger,
+                   "a file that `ledger` wrote: it must show what the receipt "
+                   "says of its run")
+      ->needs(check);
   add_json(command, arguments);
   command->callback([&] {
     action = [&] {
       const ReceiptOptions& wanted = arguments.receipt;
       auto act_on = wanted.check.empty() ? fetch_receipt : check_receipt;
       act_on(arguments.folder(), wanted, arguments.as_json);
+    };
+  });
+}
+
+void add_ledger(CLI::App& app, Arguments& arguments, Action& action) {
+  CLI::App* command = add_command(
+      app, arguments, "ledger",
+      "Fetch the sealed history of a run, or go on with such a file: notices "
+      "when the project has changed it",
+      "ledger first --out first.ledger");
+  LedgerOptions& ledger = arguments.ledger;
+  command->add_option("RUN", ledger.run, "name of the run")->required();
+  command->add_option("--out", ledger.out,
+                      "file to write or to go on with (default: RUN.ledger in "
+                      "this folder)");
+  command->add_option("--project", ledger.project,
+                      "address of the project, or at least the first 8 digits "
+                      "of its fingerprint; needed when several are attached");
+  add_json(command, arguments);
+  command->callback([&] {
+    action = [&] {
+      fetch_ledger(arguments.folder(), arguments.ledger, arguments.as_json);
     };
   });
 }
@@ -398,6 +431,7 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   add_prefs(app, arguments, action);
   add_ui(app, arguments, action);
   add_receipt(app, arguments, action);
+  add_ledger(app, arguments, action);
   add_site(app, arguments, action);
   add_boinc(app, arguments.stock, action);
   commandline::add_completion(app, {{"KEY", "prefs"}}, list_of_names());

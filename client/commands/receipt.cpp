@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "client/status/contact.h"
 #include "protocol/text.h"
+#include "workunits/ledger/ledger_verifier.h"
 
 namespace quorate::client {
 namespace {
@@ -49,6 +50,13 @@ nlohmann::ordered_json run_json(const ReceiptRun& run) {
           {"last_version", run.last_version},
           {"ledger_entries", run.ledger_entries},
           {"ledger_head", run.ledger_head.hex()}};
+}
+
+const ReceiptRun* run_in(const Receipt& receipt, const RunId& run) {
+  const auto found =
+      std::find_if(receipt.runs.begin(), receipt.runs.end(),
+                   [&](const ReceiptRun& one) { return one.run == run; });
+  return found == receipt.runs.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -144,6 +152,52 @@ void expect_known_project(const Receipt& receipt, const std::string& key,
       fmt::format("{}: it belongs to project {}, not to --key {}: do not "
                   "believe it, or ask the project for its fingerprint",
                   what, found, key));
+}
+
+void expect_shown_by(LedgerFile& ledger, const std::string& ledger_name,
+                     const Receipt& receipt, const std::string& what) {
+  if (ledger.keys().project != receipt.keys.project) {
+    throw Error(ErrorKind::corrupt,
+                fmt::format("{}: it is of project {}, {} of {}", ledger_name,
+                            fingerprint(ledger.keys().project), what,
+                            fingerprint(receipt.keys.project)));
+  }
+  LedgerVerifier verifier(ledger.keys());
+  std::uint64_t entries = 0;
+  const ReceiptRun* said = nullptr;
+  while (const auto record = ledger.next()) {
+    const LedgerEntry entry = verifier.next(*record, ledger_name);
+    if (const auto* created = std::get_if<RunCreated>(&entry.body)) {
+      said = run_in(receipt, created->run);
+      if (said == nullptr) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: it is of run {}, of which {} says "
+                                "nothing: take the ledger of another run",
+                                ledger_name, shown(created->name), what));
+      }
+    }
+    ++entries;
+    if (said == nullptr || entries != said->ledger_entries ||
+        record->hash == said->ledger_head) {
+      continue;
+    }
+    throw Error(
+        ErrorKind::corrupt,
+        fmt::format("{}: entry {} has the hash {}, and {}, which the project "
+                    "sealed, says {}: the project has changed the history of "
+                    "run {}: keep both files, they prove it, and ask its "
+                    "operator",
+                    ledger_name, record->seq, record->hash.hex(), what,
+                    said->ledger_head.hex(), shown(said->name)));
+  }
+  if (said != nullptr && entries >= said->ledger_entries) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: it has {}, fewer than when {} was written: "
+                  "fetch the rest with quorate-client ledger",
+                  ledger_name,
+                  entries == 1 ? "1 entry" : fmt::format("{} entries", entries),
+                  what));
 }
 
 std::string receipt_file_name(const ProjectId& project, Millis unix_ms) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "client/folder/project.h"
+#include "workunits/ledger/ledger_file.h"
 #include "workunits/receipt.h"
 
 namespace quorate::client {
@@ -26,6 +27,13 @@ void expect_receipt_of(const Receipt& receipt, const Project& project,
 void expect_known_project(const Receipt& receipt, const std::string& key,
                           const std::vector<Project>& attached,
                           const std::string& what);
+
+// Whether a ledger shows what the receipt says of its run: the entry that was
+// the last one then has the hash that it had. Verifies the ledger up to its
+// end. Throws corrupt if it does not, or is another project's, usage if the two
+// have nothing in common; names `what` and the ledger.
+void expect_shown_by(LedgerFile& ledger, const std::string& ledger_name,
+                     const Receipt& receipt, const std::string& what);
 
 // "quorate-5f2c9a1e-2026-11-22.receipt"; unix_ms: now.
 std::string receipt_file_name(const ProjectId& project, Millis unix_ms);

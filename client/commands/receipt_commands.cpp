@@ -95,11 +95,19 @@ void check_receipt(const fs::path& dir, const ReceiptOptions& options,
       receipt, options.key,
       options.key.empty() ? attached_projects(dir) : std::vector<Project>{},
       options.check);
+  if (!options.ledger.empty()) {
+    const MappedFile mapped(options.ledger);
+    LedgerFile ledger(as_text(mapped.bytes()), options.ledger);
+    expect_shown_by(ledger, options.ledger, receipt, options.check);
+  }
   if (as_json) {
     say("{}\n", receipt_json(receipt, options.check));
     return;
   }
-  say("{}: ok\n{}", options.check, receipt_text(receipt));
+  say("{}: ok\n{}{}", options.check, receipt_text(receipt),
+      options.ledger.empty()
+          ? ""
+          : fmt::format("  {} shows the same\n", options.ledger));
 }
 
 }  // namespace quorate::client

@@ -167,6 +167,29 @@ protocol::StandingReply ProjectApi::standing() {
   return protocol::parse_standing_reply(as_bytes(reply.body));
 }
 
+void ProjectApi::delete_account() {
+  standing();  // which opens a session, if there is none that is good
+  const std::string token = session_.token();
+  protocol::AccountRequest account;
+  account.account = identity_.account.public_key();
+  account.signature = identity_.account.sign(
+      protocol::deletion_message(identity_.project, account.account, token));
+  const std::string body = protocol::write(account);
+  HttpRequest request;
+  request.method = HttpMethod::post;
+  request.path = "/v1/accounts/deletion";
+  request.content_type = kJson;
+  request.body = as_bytes(body);
+  request.timeout = kRequestTime;
+  const HttpReply reply = exchange(std::move(request));
+  if (reply.status == 404 || reply.status == 405) {
+    throw Error(ErrorKind::unsupported,
+                "delete the account: the project's server is too old for "
+                "this: ask its operator, who has `quorate user delete` for it");
+  }
+  if (reply.status >= 300) throw_refusal(reply, "delete the account");
+}
+
 Bytes ProjectApi::receipt() {
   HttpRequest request;
   request.path = "/v1/hosts/me/receipt";

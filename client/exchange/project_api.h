@@ -51,6 +51,9 @@ class ProjectApi {
   protocol::WorkReply heartbeat(const protocol::WorkRequest& request);
   // What became of this host's results.
   protocol::StandingReply standing();
+  // Has the project delete this account, with all its hosts: what they did
+  // stays, under their keys alone. Cannot be undone.
+  void delete_account();
   // The sealed receipt of this host, unchecked: workunits/receipt.
   Bytes receipt();
   // upload_session: the token under which the payload went up, empty if there

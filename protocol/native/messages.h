@@ -39,6 +39,11 @@ struct AccountRequest {
   Signature signature;  // by the account key over account_message()
 };
 Bytes account_message(const ProjectId& project, const AccountRequest& request);
+// POST /v1/accounts/deletion: the same request, in the session of a host of the
+// account; its name says nothing. Signed over this, so that it cannot be sent
+// again in another session. Cannot be undone.
+Bytes deletion_message(const ProjectId& project, const PublicKey& account,
+                       std::string_view token);
 
 // POST /v1/hosts: registers a host of an account. Reply: HostReply.
 struct HostRequest {

@@ -30,6 +30,14 @@ Bytes account_message(const ProjectId& project, const AccountRequest& request) {
   return out.take();
 }
 
+Bytes deletion_message(const ProjectId& project, const PublicKey& account,
+                       std::string_view token) {
+  ByteWriter out = start_message("quorate account deletion v1", project);
+  out.put_bytes(account.view());
+  out.put_text(token);
+  return out.take();
+}
+
 Bytes host_message(const ProjectId& project, const HostRequest& request) {
   ByteWriter out = start_message("quorate host v1", project);
   out.put_bytes(request.account.view());

@@ -113,13 +113,15 @@ def test_json(stage):
     for command in [["attach", address["attach"]], ["status"], ["prefs"],
                     ["pause", "--for", "2h"], ["resume"],
                     ["prefs", "set", "cores", "2"], ["prefs", "reset"],
-                    ["detach", address["url"]]]:
+                    ["detach", address["url"], "--delete-account"]]:
         text = stage.run("quorate-client", *command, *folder)
         said[" ".join(command)] = expect_json(text, command)
     expect(said["pause --for 2h"]["until"] > 0 and
            said["prefs set cores 2"]["cores"] == 2 and
-           said["detach " + address["url"]]["url"] == address["url"],
-           f"{said}")
+           said[f"detach {address['url']} --delete-account"]
+           ["account_deleted"], f"{said}")
+    expect(any(user["name"].startswith("deleted-")
+               for user in project.ask("users")), "nobody was deleted")
     server.stop()
     return f"{len(asked) + len(said) + 3} commands print JSON"
 

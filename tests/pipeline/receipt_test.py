@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A volunteer's receipt is fetched, says what the ledger says, and is checked
-without the project; one changed byte is seen."""
+without the project; one changed byte is seen. So is a changed ledger."""
 
 import json
 
@@ -53,6 +53,20 @@ def test_receipt(stage):
     stage.fails(["say --force"], client, *there)
     expect_words(stage.run(client, *there, "--force"), "run first",
                  f"{mine['results']} results", f"written to {file}")
+    stage.say("the run's ledger, fetched and compared")
+    ledger = stage.folder / "first.ledger"
+    shown = json.loads(volunteer.order("ledger", RUN, "--out", ledger,
+                                       "--json"))
+    expect((shown["entries"], shown["new"], shown["head"]) ==
+           (len(entries), len(entries), mine["ledger_head"]), f"{shown}")
+    again = json.loads(volunteer.order("ledger", RUN, "--out", ledger,
+                                       "--json"))
+    expect(again["new"] == 0 and again["entries"] == len(entries), f"{again}")
+    own = stage.folder / "own.ledger"
+    project.order("ledger", RUN, "--out", own)
+    expect(own.read_bytes() == ledger.read_bytes(), "not what quorate writes")
+    stage.fails(["its page lists the runs"], client, "ledger", "other",
+                "--dir", volunteer.folder)
     server.stop()
 
     stage.say("checked with the project gone")
@@ -61,6 +75,14 @@ def test_receipt(stage):
     expect_words(stage.run(client, *check, "--key", fingerprint, *elsewhere),
                  f"{file}: ok", said["host"], mine["ledger_head"])
     volunteer.order(*check)  # attached: no --key needed
+    expect_words(volunteer.order(*check, "--ledger", ledger), "shows the same")
+    lines = ledger.read_text().splitlines(keepends=True)
+    ledger.write_text("".join(lines[:-1]))
+    stage.fails(["fetch the rest"], client, *check, "--key", fingerprint,
+                "--ledger", ledger)
+    ledger.write_text("".join(lines).replace('"samples', '"sample5', 1))
+    stage.fails([str(ledger)], client, *check, "--key", fingerprint,
+                "--ledger", ledger)
     stage.fails(["say --key FINGERPRINT"], client, *check, *elsewhere)
     stage.fails(["not to --key"], client, *check, "--key", "0" * 32)
     stage.fails(["can be reached"], client, *there, "--force")

@@ -64,6 +64,15 @@ std::uint64_t next_version(std::uint64_t seq, std::uint64_t version,
 
 }  // namespace
 
+LedgerEntry LedgerVerifier::next(const LedgerRecord& record,
+                                 std::string_view from) {
+  try {
+    return next(record);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}: {}", from, error.what()));
+  }
+}
+
 LedgerEntry LedgerVerifier::next(const LedgerRecord& record) {
   std::uint64_t seq = next_seq_;
   if (record.hash != sha256(as_bytes(record.line))) {

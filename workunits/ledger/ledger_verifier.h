@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -22,6 +23,8 @@ class LedgerVerifier {
   // not, a revocation inside an open round or of what is not in the model, or a
   // peer's model inside an open round.
   LedgerEntry next(const LedgerRecord& record);
+  // The same; errors also name where the record is from.
+  LedgerEntry next(const LedgerRecord& record, std::string_view from);
 
   // Of the entries so far, how many a key signed that was revoked since.
   // Whoever took that key can write such entries, too: only what others kept of

@@ -16,6 +16,8 @@
 #include "server/doors/refusals.h"
 #include "server/http/clients/places.h"
 #include "server/http/text.h"
+#include "server/judging/consequences.h"
+#include "server/settings/key_renewal.h"
 
 namespace quorate {
 namespace {
@@ -120,6 +122,14 @@ std::vector<std::string> join_site(
   return state.sites.mates_of(host, now, protocol::kMaxMates);
 }
 
+// Empty if there is none.
+std::string_view token_of(const Request& request) {
+  constexpr std::string_view kScheme = "Bearer ";
+  const std::string_view header = request.header("authorization");
+  if (!header.starts_with(kScheme)) return "";
+  return header.substr(kScheme.size());
+}
+
 Response report_response(const Acknowledgement& answer) {
   return json_response(200, protocol::write(protocol::ReportReply{
                                 answer.accepted, answer.reason}));
@@ -132,6 +142,7 @@ NativeDoor::NativeDoor(Project& project, std::string tls_pin)
       state_(project.state()),
       tls_pin_(std::move(tls_pin)),
       sessions_(project.state().clock),
+      ledger_(project),
       uploads_(project.uploads()) {}
 
 void NativeDoor::add_routes(Router& router) {
@@ -139,10 +150,13 @@ void NativeDoor::add_routes(Router& router) {
     Response response;
     response.content_type = kOctets;
     response.body = statement();
-    responder.send(std::move(response));
+    responder.send(no_store(std::move(response)));
   });
+  ledger_.add_routes(router);
   router.add(Method::post, "/v1/accounts", to(this, &NativeDoor::post_account),
              kMaxMessage);
+  router.add(Method::post, "/v1/accounts/deletion",
+             to(this, &NativeDoor::post_deletion), kMaxMessage);
   router.add(Method::post, "/v1/hosts", to(this, &NativeDoor::post_host),
              kMaxMessage);
   router.add(Method::get, "/v1/hosts/me", to(this, &NativeDoor::get_standing));
@@ -172,6 +186,7 @@ Bytes NativeDoor::statement() {
   const std::lock_guard lock(statement_mutex_);
   const Instant now = state_.clock.now();
   if (statement_.empty() || now - statement_issued_ >= kAnew) {
+    log_key_end(state_.keys.ring, state_.clock.unix_ms());
     statement_ = project_.statement(tls_pin_);
     statement_issued_ = now;
   }
@@ -179,10 +194,8 @@ Bytes NativeDoor::statement() {
 }
 
 std::optional<Session> NativeDoor::session_of(const Request& request) const {
-  constexpr std::string_view kScheme = "Bearer ";
-  std::string_view header = request.header("authorization");
-  if (!header.starts_with(kScheme)) return std::nullopt;
-  return sessions_.find(std::string(header.substr(kScheme.size())));
+  const std::string_view token = token_of(request);
+  return token.empty() ? std::nullopt : sessions_.find(std::string(token));
 }
 
 std::optional<OpenResult> NativeDoor::open_result(
@@ -222,6 +235,34 @@ void NativeDoor::post_account(const Request& request, Responder responder) {
           account.account, account.name, state_.clock.unix_ms());
       return json_response(200, fmt::format("{{\"user\":{}}}", user.id));
     });
+  });
+}
+
+void NativeDoor::post_deletion(const Request& request, Responder responder) {
+  const std::optional<Session> session = session_of(request);
+  if (!session) return responder.send(new_session_response());
+  const auto wanted = protocol::parse_account_request(request.body);
+  if (!verify(wanted.account,
+              protocol::deletion_message(state_.keys.id, wanted.account,
+                                         token_of(request)),
+              wanted.signature)) {
+    throw Error(ErrorKind::denied,
+                "delete account: the signature does not fit the key and this "
+                "session");
+  }
+  answer_from_writer(project_, std::move(responder), [this, session, wanted] {
+    const User* user = state_.hosts.user_by_key(wanted.account);
+    if (user == nullptr ||
+        user->id != state_.hosts.host(session->host)->user_id) {
+      throw Error(ErrorKind::denied,
+                  "delete account: the host that asks is another account's");
+    }
+    Daemons& daemons = project_.daemons();
+    if (user->deleted == 0) Consequences(state_).delete_user(user->id);
+    daemons.transitioner.look_at_all();
+    daemons.transitioner.settle();
+    daemons.scheduler.wake();
+    return json_response(200, "{}");
   });
 }
 
@@ -328,12 +369,19 @@ void NativeDoor::ask_scheduler(const Request& request, Responder responder,
   auto wanted = protocol::parse_work_request(request.body);
   auto shared = std::make_shared<Responder>(std::move(responder));
   project_.daemons().post([this, session, wanted, shared, question,
-                           block = block_of(request.remote_address)] {
+                           address = request.remote_address] {
     Daemons& daemons = project_.daemons();
     if (state_.is_banned(session->host)) {
       return shared->send(banned_response(*state_.hosts.host(session->host)));
     }
-    state_.hosts.note_block(session->host, block, state_.clock.now());
+    if (auto wait = state_.asks.join(session->key.hex())) {
+      return shared->send(error_response(
+          429, ErrorKind::unavailable,
+          "this host asks too often: wait before it asks again", *wait));
+    }
+    state_.known_clients.note(address);
+    state_.hosts.note_block(session->host, block_of(address),
+                            state_.clock.now());
     for (const protocol::Failure& failure : wanted.failed) {
       daemons.transitioner.on_failed(session->host, failure.result,
                                      failure.why);

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <string>
 
+#include "server/doors/native/ledger_route.h"
 #include "server/doors/sessions.h"
 #include "server/http/router.h"
 #include "server/objects/upload.h"
@@ -29,6 +30,8 @@ class NativeDoor {
   // These two check signatures on the I/O thread, and join limits on the
   // writer's. Registering again is safe: it gives the same ids.
   void post_account(const Request& request, Responder responder);
+  // For an account key's owner; see Consequences::delete_user.
+  void post_deletion(const Request& request, Responder responder);
   void post_host(const Request& request, Responder responder);
   void get_standing(const Request& request, Responder responder);
   void get_receipt(const Request& request, Responder responder);
@@ -70,6 +73,7 @@ class NativeDoor {
   Bytes statement_;
   Instant statement_issued_{};
   Sessions sessions_;
+  LedgerRoute ledger_;
   Uploads& uploads_;
   JobThread screening_;  // last: its jobs use the others
 };

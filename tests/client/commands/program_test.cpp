@@ -23,7 +23,7 @@ TEST_CASE("every command explains itself") {
   CHECK(run({"--help"}) == 0);
   for (const char* command :
        {"attach", "detach", "run", "status", "pause", "resume", "prefs", "log",
-        "ui", "receipt", "site", "boinc"}) {
+        "ui", "receipt", "ledger", "site", "boinc"}) {
     CAPTURE(command);
     CHECK(run({command, "--help"}) == 0);
   }

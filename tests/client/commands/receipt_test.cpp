@@ -112,6 +112,42 @@ TEST_CASE("a file is checked by its name, without a data folder") {
   CHECK_FALSE(fs::exists(nowhere));
 }
 
+TEST_CASE("a ledger shows what a receipt says, or the project has changed it") {
+  const Keyring keys = keyring_of(sample_key(1).public_key());
+  const auto complaint = [&](const std::vector<LedgerRecord>& records,
+                             const Keyring& of) -> std::string {
+    std::string text = write_ledger_head(of) + "\n";
+    for (const LedgerRecord& record : records) {
+      text += write_ledger_line(record) + "\n";
+    }
+    LedgerFile ledger(text, "shown");
+    try {
+      expect_shown_by(ledger, "shown", sample_receipt(), "mine");
+    } catch (const Error& error) {
+      return std::string(name_of(error.kind())) + ": " + error.what();
+    }
+    return "";
+  };
+  const auto begins = [](const std::string& text, std::string_view with) {
+    CAPTURE(text);
+    return text.starts_with(with);
+  };
+  std::vector<LedgerRecord> records = test::sample_ledger();
+  CHECK(complaint(records, keys) == "");
+  // Signed anew by the project, which has the key.
+  std::vector<LedgerEntry> entries = test::sample_entries();
+  std::get<ResultAssimilated>(entries.at(3).body).samples += 1;
+  CHECK(begins(complaint(test::chain(entries), keys),
+               "corrupt: shown: entry 5 has the hash "));
+  records.pop_back();
+  CHECK(begins(complaint(records, keys), "usage: shown: it has 5 entries"));
+  std::get<RunCreated>(entries.at(0).body).run.bytes[0] ^= 1;
+  CHECK(begins(complaint(test::chain(entries), keys),
+               "usage: shown: it is of run first, of which mine says nothing"));
+  CHECK(begins(complaint({}, keyring_of(sample_key(2).public_key())),
+               "corrupt: shown: it is of project "));
+}
+
 TEST_CASE("a file is named by project and day") {
   CHECK(receipt_file_name(sample_project(), 1'790'000'000'123) ==
         "quorate-" + fingerprint(sample_project()).substr(0, 8) +

@@ -1,0 +1,86 @@
+// ledger: fetches what a project shows of a run's history, and goes on with it.
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "client/commands/commands.h"
+#include "client/exchange/ledger_copy.h"
+#include "client/folder/attach.h"
+#include "client/folder/choose_project.h"
+#include "client/folder/data_folder.h"
+#include "protocol/transfer/statement.h"
+
+namespace quorate::client {
+namespace {
+
+// As quorate train create takes them; others would be another address.
+void expect_run_name(const std::string& run) {
+  const bool is_plain =
+      std::all_of(run.begin(), run.end(), [](unsigned char letter) {
+        return std::isalnum(letter) != 0 || letter == '-' || letter == '_' ||
+               letter == '.';
+      });
+  if (is_plain && !run.empty() && !run.starts_with('.')) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("ledger: RUN {}: expected letters, digits, - . and _ "
+                          "as on the project's page",
+                          run));
+}
+
+// The keys that the project has today, which it may have renewed since.
+Keyring keys_of(const Project& known) {
+  const auto transfer =
+      make_curl_transfer({known.url, TlsTrust::unchecked, ""});
+  const Project found = open_statement(fetch_statement(*transfer));
+  const std::string why =
+      against_statement(found, &known, SystemClock().unix_ms());
+  if (!why.empty()) {
+    throw Error(ErrorKind::denied, fmt::format("{}: {}", known.url, why));
+  }
+  return found.statement.keys;
+}
+
+}  // namespace
+
+void fetch_ledger(const fs::path& dir, const LedgerOptions& options,
+                  bool as_json) {
+  expect_run_name(options.run);
+  const DataFolder folder = DataFolder::open(dir);
+  const Project project = choose_project(folder.projects(), options.project,
+                                         "--project FINGERPRINT");
+  LedgerOrder order;
+  order.run = options.run;
+  order.keys = keys_of(project);
+  order.file = options.out.empty() ? options.run + ".ledger" : options.out;
+  const bool is_shown = !as_json && ::isatty(STDERR_FILENO) != 0;
+  if (is_shown) {
+    order.progress = [](std::uint64_t entries) {
+      fmt::print(stderr, "\r{} entries", entries);
+    };
+  }
+  const auto transfer = make_curl_transfer(curl_options(project));
+  const LedgerCopy copy = copy_ledger(order, *transfer, {});
+  if (is_shown) fmt::print(stderr, "\n");
+  if (as_json) {
+    say("{}\n", nlohmann::json{{"file", order.file.string()},
+                               {"run", order.run},
+                               {"entries", copy.entries},
+                               {"new", copy.entries - copy.known},
+                               {"head", copy.head.hex()}}
+                    .dump());
+    return;
+  }
+  say("{}: {} entries of run {}, {} of them new; every one is sealed and "
+      "follows the one before\n  the last one has the hash {}\n"
+      "  a receipt is compared with it by: quorate-client receipt --check "
+      "RECEIPT --ledger {}\n",
+      order.file.string(), copy.entries, order.run, copy.entries - copy.known,
+      copy.head.hex(), order.file.string());
+}
+
+}  // namespace quorate::client

@@ -1,0 +1,40 @@
+// A run's ledger, as a project shows it to everybody, kept in a file
+// (workunits/ledger/ledger_file) and continued there: who has such a file can
+// check models and receipts, and notices when the project rewrites its history.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "base/crypto.h"
+#include "base/file.h"
+#include "protocol/transfer/transfer.h"
+#include "workunits/keyring.h"
+
+namespace quorate::client {
+
+struct LedgerOrder {
+  std::string run;  // its name
+  Keyring keys;     // the project's, as it is now
+  fs::path file;    // made, or continued
+  // Called with each page; entries: in the file so far.
+  std::function<void(std::uint64_t entries)> progress = [](std::uint64_t) {};
+};
+
+struct LedgerCopy {
+  std::uint64_t entries = 0;
+  std::uint64_t known = 0;  // of them, those that were in the file before
+  Hash head;                // of the last one
+};
+
+// Verifies every entry, of the file and of what comes. What was verified stays
+// in the file when it is cut off or fails later. Throws corrupt, leaving the
+// file alone, for one of another project or run and when the project shows
+// other entries than the file has; usage for a run that there is not; io;
+// unavailable as Transfer does.
+LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
+                       const std::stop_token& stop);
+
+}  // namespace quorate::client
