@@ -43,6 +43,7 @@ const kFactFormats = {
   created: (run) => dateTime(run.created),
   ended: (run) => dateTime(run.ended),
   id: (run) => run.id,
+  name: (run) => run.run,
 };
 
 // Why the run stands still, and what its operator types: [reason, command], or
@@ -111,4 +112,5 @@ export function showRun(run, hostsActive) {
   setText(byId('run-left'), timeLeft(run));
   fill(byId('run-body'), kRunFormats, run);
   fill(byId('facts'), kFactFormats, run);
+  byId('ledger').href = `/v1/runs/${encodeURIComponent(run.run)}/ledger`;
 }

@@ -118,8 +118,12 @@ class PageTest(unittest.TestCase):
                 "76.5 GFLOP/s proven 800 0 1 1,024.10",
                 "Open units 24", "Replicas computing 40",
                 "attic of Zoë: valid", "1 Zoë 2 5,120.50", "result rejected × 37",
-                "run created –"]:
+                "run created –",
+                "signed history; whole by quorate-client ledger first"]:
             self.assertIn(expected, text)
+        self.assertEqual(
+            page.ask("document.getElementById('ledger').pathname"),
+            "/v1/runs/first/ledger")
         label = page.ask("document.getElementById('accuracy').ariaLabel")
         self.assertIn("200 points; the last: 93.66 % at version 995", label)
         self.assertEqual(page.console, [])
