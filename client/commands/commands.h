@@ -50,7 +50,8 @@ struct ReceiptOptions {
   std::string key;     // of the project that it must be of; empty: one attached
   std::string ledger;  // with `check`: a file that must show what it says
 };
-// Asks the project what this host did, checks its seal, writes it to a file.
+// Asks the project what this host did, checks its seal, writes it to a file,
+// and keeps it in the folder.
 void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
                    bool as_json);
 // Checks a file, without the project; with `key` also without a data folder.
@@ -63,7 +64,8 @@ struct LedgerOptions {
   std::string out;      // file; empty: RUN.ledger, here
 };
 // Writes the run's ledger to the file, or goes on with the one that is there:
-// client/exchange/ledger_copy.
+// client/exchange/ledger_copy. Throws corrupt, too, if it is not the ledger
+// that receipts name which the folder keeps.
 void fetch_ledger(const fs::path& dir, const LedgerOptions& options,
                   bool as_json);
 

@@ -309,7 +309,7 @@ void add_ledger(CLI::App& app, Arguments& arguments, Action& action) {
   CLI::App* command = add_command(
       app, arguments, "ledger",
       "Fetch the sealed history of a run, or go on with such a file: notices "
-      "when the project has changed it",
+      "when the project has changed it, by the file and by your receipts",
       "ledger first --out first.ledger");
   LedgerOptions& ledger = arguments.ledger;
   command->add_option("RUN", ledger.run, "name of the run")->required();

@@ -30,14 +30,16 @@ double credit_of(const Receipt& receipt) {
   return static_cast<double>(receipt.credit_thousandths) / 1000;
 }
 
+std::string entries_text(std::uint64_t entries) {
+  return entries == 1 ? "1 entry" : fmt::format("{} entries", entries);
+}
+
 std::string run_text(const ReceiptRun& run) {
   return fmt::format(
       "  run {} ({}): {} in versions {} to {} of its model\n"
       "    its ledger had {} at that time; the last one has the hash {}\n",
       shown(run.name), shown(run.state), count_text(run.results, "result"),
-      run.first_version, run.last_version,
-      run.ledger_entries == 1 ? "1 entry"
-                              : fmt::format("{} entries", run.ledger_entries),
+      run.first_version, run.last_version, entries_text(run.ledger_entries),
       run.ledger_head.hex());
 }
 
@@ -52,11 +54,31 @@ nlohmann::ordered_json run_json(const ReceiptRun& run) {
           {"ledger_head", run.ledger_head.hex()}};
 }
 
-const ReceiptRun* run_in(const Receipt& receipt, const RunId& run) {
+// By its name, which a project gives to one run only: a ledger begun anew has
+// another id.
+const ReceiptRun* run_in(const Receipt& receipt, const std::string& run) {
   const auto found =
       std::find_if(receipt.runs.begin(), receipt.runs.end(),
-                   [&](const ReceiptRun& one) { return one.run == run; });
+                   [&](const ReceiptRun& one) { return one.name == run; });
   return found == receipt.runs.end() ? nullptr : &*found;
+}
+
+// Why a ledger is not the one that a receipt names; empty if it is.
+std::string against_ledger(const ReceiptRun& said,
+                           const std::vector<Hash>& hashes) {
+  if (hashes.size() < said.ledger_entries) {
+    return fmt::format("it has {}, and had {}", entries_text(hashes.size()),
+                       said.ledger_entries);
+  }
+  const std::uint64_t last = said.ledger_entries - 1;
+  if (hashes[last] == said.ledger_head) return "";
+  return fmt::format("entry {} has the hash {}, and had {}", last,
+                     hashes[last].hex(), said.ledger_head.hex());
+}
+
+bool is_revoked(const Receipt& receipt, const Keyring& keys) {
+  const SigningKey* key = keys.find(receipt.keys.current().key);
+  return key != nullptr && key->is_revoked;
 }
 
 }  // namespace
@@ -112,9 +134,7 @@ void expect_receipt_of(const Receipt& receipt, const Project& project,
 // We may know of a theft that the receipt's own list does not.
 void expect_unrevoked(const Receipt& receipt, const Project& project,
                       const std::string& what) {
-  const SigningKey* key =
-      project.statement.keys.find(receipt.keys.current().key);
-  if (key == nullptr || !key->is_revoked) return;
+  if (!is_revoked(receipt, project.statement.keys)) return;
   throw Error(ErrorKind::corrupt,
               fmt::format("{}: the project has revoked the key that sealed it, "
                           "so that others may have made it: fetch a new one",
@@ -163,12 +183,12 @@ void expect_shown_by(LedgerFile& ledger, const std::string& ledger_name,
                             fingerprint(receipt.keys.project)));
   }
   LedgerVerifier verifier(ledger.keys());
-  std::uint64_t entries = 0;
+  std::vector<Hash> hashes;
   const ReceiptRun* said = nullptr;
   while (const auto record = ledger.next()) {
     const LedgerEntry entry = verifier.next(*record, ledger_name);
     if (const auto* created = std::get_if<RunCreated>(&entry.body)) {
-      said = run_in(receipt, created->run);
+      said = run_in(receipt, created->name);
       if (said == nullptr) {
         throw Error(ErrorKind::usage,
                     fmt::format("{}: it is of run {}, of which {} says "
@@ -176,28 +196,35 @@ void expect_shown_by(LedgerFile& ledger, const std::string& ledger_name,
                                 ledger_name, shown(created->name), what));
       }
     }
-    ++entries;
-    if (said == nullptr || entries != said->ledger_entries ||
-        record->hash == said->ledger_head) {
-      continue;
-    }
-    throw Error(
-        ErrorKind::corrupt,
-        fmt::format("{}: entry {} has the hash {}, and {}, which the project "
-                    "sealed, says {}: the project has changed the history of "
-                    "run {}: keep both files, they prove it, and ask its "
-                    "operator",
-                    ledger_name, record->seq, record->hash.hex(), what,
-                    said->ledger_head.hex(), shown(said->name)));
+    hashes.push_back(record->hash);
   }
-  if (said != nullptr && entries >= said->ledger_entries) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("{}: it has {}, fewer than when {} was written: "
-                  "fetch the rest with quorate-client ledger",
-                  ledger_name,
-                  entries == 1 ? "1 entry" : fmt::format("{} entries", entries),
-                  what));
+  if (said == nullptr || hashes.size() < said->ledger_entries) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: it has {}, fewer than when {} was written: "
+                            "fetch the rest with quorate-client ledger",
+                            ledger_name, entries_text(hashes.size()), what));
+  }
+  const std::string why = against_ledger(*said, hashes);
+  if (why.empty()) return;
+  throw Error(ErrorKind::corrupt,
+              fmt::format("{}: {} when the project sealed {}: it has changed "
+                          "the history of run {}: keep both files, they prove "
+                          "it, and ask its operator",
+                          ledger_name, why, what, shown(said->name)));
+}
+
+Comparison compare(const std::vector<KeptReceipt>& kept, const Keyring& keys,
+                   const std::string& run, const std::vector<Hash>& hashes) {
+  Comparison comparison;
+  for (const KeptReceipt& one : kept) {
+    const ReceiptRun* said = run_in(one.receipt, run);
+    if (said == nullptr || is_revoked(one.receipt, keys)) continue;
+    ++comparison.receipts;
+    const std::string why = against_ledger(*said, hashes);
+    if (why.empty()) continue;
+    comparison.against.push_back(fmt::format("{}: {}", one.file, why));
+  }
+  return comparison;
 }
 
 std::string receipt_file_name(const ProjectId& project, Millis unix_ms) {

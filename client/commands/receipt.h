@@ -28,6 +28,21 @@ void expect_known_project(const Receipt& receipt, const std::string& key,
                           const std::vector<Project>& attached,
                           const std::string& what);
 
+// A receipt that the client keeps, and where.
+struct KeptReceipt {
+  std::string file;
+  Receipt receipt;
+};
+struct Comparison {
+  std::size_t receipts = 0;          // that name the run
+  std::vector<std::string> against;  // of them, those that differ: file and why
+};
+// How receipts and a run's ledger fit: each names an entry and its hash. Those
+// of a key that `keys`, the project's, has revoked say nothing: whoever took it
+// can seal receipts, too. hashes: of all entries of the ledger.
+Comparison compare(const std::vector<KeptReceipt>& kept, const Keyring& keys,
+                   const std::string& run, const std::vector<Hash>& hashes);
+
 // Whether a ledger shows what the receipt says of its run: the entry that was
 // the last one then has the hash that it had. Verifies the ledger up to its
 // end. Throws corrupt if it does not, or is another project's, usage if the two

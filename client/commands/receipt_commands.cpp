@@ -77,6 +77,7 @@ void fetch_receipt(const fs::path& dir, const ReceiptOptions& options,
   const std::string what = "receipt from " + project.url;
   const Receipt receipt = open_receipt(sealed, what);
   expect_receipt_of(receipt, project, identity.host.public_key(), what);
+  folder.keep_receipt(project.id, sealed);
   write_file_durably(out, sealed);
   if (as_json) {
     say("{}\n", receipt_json(receipt, out.string()));

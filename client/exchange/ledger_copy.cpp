@@ -44,7 +44,7 @@ class GrowingCopy {
     while (const auto record = file.next()) {
       take(*record, order_.file.string());
     }
-    copy_.known = copy_.entries;
+    copy_.known = copy_.entries();
     unwritten_ = 0;
   }
 
@@ -68,8 +68,7 @@ class GrowingCopy {
     }
     text_ += line;
     unwritten_ += line.size();
-    ++copy_.entries;
-    copy_.head = record.hash;
+    copy_.hashes.push_back(record.hash);
     if (unwritten_ >= kWriteEvery) write();
   }
 
@@ -119,16 +118,17 @@ std::string fetch_page(const LedgerOrder& order, std::uint64_t from,
 // chain of hashes that says the same of all entries before.
 void expect_same(const LedgerOrder& order, const LedgerCopy& known,
                  const std::optional<LedgerRecord>& shown) {
-  if (shown && shown->hash == known.head) return;
+  if (shown && shown->hash == known.head()) return;
   refuse(fmt::format(
       "run {}: the project shows another history than {} has: {}: keep that "
       "file, for the project had sealed it, and ask its operator: a restored "
       "backup is a reason, hiding something another",
       order.run, order.file.string(),
-      shown
-          ? fmt::format("entry {} has the hash {} now, and {} there",
-                        known.entries - 1, shown->hash.hex(), known.head.hex())
-          : fmt::format("entry {} is not there any more", known.entries - 1)));
+      shown ? fmt::format("entry {} has the hash {} now, and {} there",
+                          known.entries() - 1, shown->hash.hex(),
+                          known.head().hex())
+            : fmt::format("entry {} is not there any more",
+                          known.entries() - 1)));
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
   GrowingCopy growing(order);
   if (fs::exists(order.file)) growing.read_file();
   const std::string head = write_ledger_head(order.keys) + "\n";
-  const std::uint64_t known = growing.copy().entries;
+  const std::uint64_t known = growing.copy().entries();
   std::uint64_t from = known == 0 ? 0 : known - 1;
   bool is_seen = known == 0;
   const std::string shown = "what the project shows of run " + order.run;
@@ -156,7 +156,7 @@ LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
       }
       if (!record) break;
       for (; record; record = lines.next()) growing.take(*record, shown);
-      from = growing.copy().entries;
+      from = growing.copy().entries();
       order.progress(from);
     }
   } catch (...) {
@@ -164,6 +164,11 @@ LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
     throw;
   }
   growing.write();
+  if (growing.copy().hashes.empty()) {
+    refuse(shown +
+           ": it has no entry, not even that of its creation: ask its "
+           "operator");
+  }
   return growing.copy();
 }
 

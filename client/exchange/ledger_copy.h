@@ -7,6 +7,7 @@
 #include <functional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/crypto.h"
 #include "base/file.h"
@@ -24,16 +25,18 @@ struct LedgerOrder {
 };
 
 struct LedgerCopy {
-  std::uint64_t entries = 0;
-  std::uint64_t known = 0;  // of them, those that were in the file before
-  Hash head;                // of the last one
+  std::uint64_t entries() const { return hashes.size(); }
+  const Hash& head() const { return hashes.back(); }
+
+  std::vector<Hash> hashes;  // of all entries; at least one
+  std::uint64_t known = 0;   // of them, those that were in the file before
 };
 
 // Verifies every entry, of the file and of what comes. What was verified stays
 // in the file when it is cut off or fails later. Throws corrupt, leaving the
-// file alone, for one of another project or run and when the project shows
-// other entries than the file has; usage for a run that there is not; io;
-// unavailable as Transfer does.
+// file alone, for one of another project or run, when the project shows other
+// entries than the file has, and when it shows none; usage for a run that there
+// is not; io; unavailable as Transfer does.
 LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
                        const std::stop_token& stop);
 

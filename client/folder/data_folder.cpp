@@ -166,4 +166,22 @@ std::vector<Project> DataFolder::projects() const {
   return found;
 }
 
+void DataFolder::keep_receipt(const ProjectId& project, ByteView sealed) const {
+  const fs::path folder = project_folder(project) / "receipts";
+  make_private_folder(folder);
+  // The hash as the name: whatever a project seals, no receipt replaces one.
+  write_file_durably(folder / (sha256(sealed).hex() + ".receipt"), sealed);
+}
+
+std::vector<fs::path> DataFolder::receipts(const ProjectId& project) const {
+  std::vector<fs::path> found;
+  const fs::path folder = project_folder(project) / "receipts";
+  if (!fs::exists(folder)) return found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".receipt") found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 }  // namespace quorate::client

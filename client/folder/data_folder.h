@@ -2,7 +2,7 @@
 // Layout:
 //   account.key host.key lock paused prefs.json client.log client.1.log
 //   projects/FINGERPRINT/{project.json,state.json,activity.json,
-//                         objects/,results/ID/}
+//                         objects/,results/ID/,receipts/SHA256.receipt}
 //
 // The room client/folder owns these files and nothing in memory: commands and
 // the agent are processes that meet in them, so each is replaced as a whole. It
@@ -57,6 +57,11 @@ class DataFolder {
   // Removes its folder with all objects and unfinished results.
   void remove_project(const Project& project) const;
   std::vector<Project> projects() const;
+
+  // Keeps the bytes of a receipt of that project beside all that were kept
+  // before. Durable on return.
+  void keep_receipt(const ProjectId& project, ByteView sealed) const;
+  std::vector<fs::path> receipts(const ProjectId& project) const;
 
  private:
   fs::path root_;

@@ -1,6 +1,7 @@
 #include "client/commands/receipt.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -141,11 +142,50 @@ TEST_CASE("a ledger shows what a receipt says, or the project has changed it") {
                "corrupt: shown: entry 5 has the hash "));
   records.pop_back();
   CHECK(begins(complaint(records, keys), "usage: shown: it has 5 entries"));
+  // Begun anew under the same name.
   std::get<RunCreated>(entries.at(0).body).run.bytes[0] ^= 1;
   CHECK(begins(complaint(test::chain(entries), keys),
-               "usage: shown: it is of run first, of which mine says nothing"));
+               "corrupt: shown: entry 5 has the hash "));
+  std::get<RunCreated>(entries.at(0).body).name = "other";
+  CHECK(begins(complaint(test::chain(entries), keys),
+               "usage: shown: it is of run other, of which mine says nothing"));
   CHECK(begins(complaint({}, keyring_of(sample_key(2).public_key())),
                "corrupt: shown: it is of project "));
+}
+
+TEST_CASE("receipts are compared with a ledger, each where it names it") {
+  std::vector<Hash> hashes;
+  for (const LedgerRecord& record : test::sample_ledger()) {
+    hashes.push_back(record.hash);
+  }
+  const Keyring keys = keyring_of(sample_key(1).public_key());
+  Receipt early = sample_receipt();
+  early.runs[0].ledger_entries = 2;
+  early.runs[0].ledger_head = hashes[1];
+  Receipt other = sample_receipt();
+  other.runs[0].name = "second";
+  const std::vector<KeptReceipt> kept{
+      {"a", sample_receipt()}, {"b", early}, {"c", other}};
+  const auto against = [&](const Keyring& known) {
+    const Comparison found = compare(kept, known, "first", hashes);
+    std::string text = std::to_string(found.receipts);
+    for (const std::string& one : found.against) text += ", " + one;
+    return text;
+  };
+  CHECK(against(keys) == "2");
+
+  const std::vector<Hash> all = hashes;
+  hashes.back() = Hash{};
+  CHECK(against(keys) ==
+        fmt::format("2, a: entry 5 has the hash {}, and had {}", Hash{}.hex(),
+                    all.back().hex()));
+  hashes.resize(1);
+  CHECK(against(keys) ==
+        "2, a: it has 1 entry, and had 6, b: it has 1 entry, and had 2");
+  // A thief's receipts are nobody's word.
+  Keyring revoked = keys;
+  for (SigningKey& key : revoked.keys) key.is_revoked = true;
+  CHECK(against(revoked) == "0");
 }
 
 TEST_CASE("a file is named by project and day") {

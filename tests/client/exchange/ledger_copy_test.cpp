@@ -96,9 +96,9 @@ TEST_CASE("a ledger is copied whole, under the project's keys") {
     seen.push_back(entries);
   };
   const LedgerCopy copy = scene.copy();
-  CHECK(copy.entries == 6);
+  CHECK(copy.entries() == 6);
   CHECK(copy.known == 0);
-  CHECK(copy.head == scene.shown.records.back().hash);
+  CHECK(copy.head() == scene.shown.records.back().hash);
   CHECK(seen == std::vector<std::uint64_t>{2, 4, 6});
   CHECK(scene.text() == file_of(scene.order.keys, scene.shown.records));
 }
@@ -107,19 +107,19 @@ TEST_CASE("a copy goes on where it ended, and keys may be others by then") {
   Scene scene;
   const Records all = scene.shown.records;
   scene.shown.records.resize(3);
-  REQUIRE(scene.copy().entries == 3);
+  REQUIRE(scene.copy().entries() == 3);
   scene.shown.records = all;
   scene.shown.requests = 0;
   scene.order.keys = test::sample_keyring();
   const LedgerCopy copy = scene.copy();
   CHECK(copy.known == 3);
-  CHECK(copy.entries == 6);
+  CHECK(copy.entries() == 6);
   CHECK(scene.shown.requests == 3);
   CHECK(scene.text() == file_of(scene.order.keys, all));
   // Nothing is new.
   const LedgerCopy again = scene.copy();
   CHECK(again.known == 6);
-  CHECK(again.entries == 6);
+  CHECK(again.entries() == 6);
 }
 
 TEST_CASE("a project that changes its history is found, and the file stays") {
@@ -177,6 +177,10 @@ TEST_CASE("a run that there is not, a server that fails, and one that floods") {
   Scene scene;
   scene.shown.status = 404;
   CHECK(has(scene.refusal(ErrorKind::usage), "its page lists the runs"));
+  CHECK_FALSE(fs::exists(scene.order.file));
+  scene.shown.status = 200;
+  scene.shown.records.clear();
+  CHECK(has(scene.refusal(), "it has no entry"));
   CHECK_FALSE(fs::exists(scene.order.file));
   scene.shown.status = 503;
   CHECK(scene.refusal(ErrorKind::unavailable) != "copied");

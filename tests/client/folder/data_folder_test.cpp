@@ -221,5 +221,22 @@ TEST_CASE("a project file that was changed is refused") {
   CHECK_THROWS_AS(load_project(root / "project.json"), Error);
 }
 
+TEST_CASE("receipts are kept beside each other, until the project is left") {
+  test::TemporaryFolder root;
+  const DataFolder folder(root.path());
+  Project project;
+  project.id = test::sample_project();
+  CHECK(folder.receipts(project.id).empty());
+  fs::create_directories(folder.project_folder(project.id));
+  for (const char* sealed : {"one", "two", "one"}) {
+    folder.keep_receipt(project.id, as_bytes(sealed));
+  }
+  const std::vector<fs::path> kept = folder.receipts(project.id);
+  REQUIRE(kept.size() == 2);
+  CHECK(read_text_file(kept[0]) != read_text_file(kept[1]));
+  folder.remove_project(project);
+  CHECK(folder.receipts(project.id).empty());
+}
+
 }  // namespace
 }  // namespace quorate::client
