@@ -1,6 +1,11 @@
 #include "server/doors/native/ledger_route.h"
 
+#include <algorithm>
 #include <charconv>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "protocol/limits.h"
@@ -12,35 +17,59 @@
 namespace quorate {
 namespace {
 
-constexpr std::uint64_t kMostEntries = 256;
+// Read at once: entries may be large, and those beyond a page are thrown away.
+constexpr std::uint64_t kAtOnce = 16;
 // A page ends with the entry that goes beyond; one alone has at most 9 MiB.
 constexpr std::size_t kEnough = 512 << 10;
 // On average; twelve times as many at once: some hundred thousand entries.
 constexpr double kPagesPerMinute = 60;
 
-std::uint64_t first_entry(const Request& request) {
-  const std::string_view text = request.query_value("from");
-  if (text.empty()) return 0;
-  std::uint64_t from = 0;
+// What the request says under this name, `otherwise` if nothing. Throws usage
+// with what was expected.
+std::uint64_t number_in(const Request& request, std::string_view name,
+                        std::uint64_t least, std::uint64_t otherwise,
+                        std::string_view expected) {
+  const std::string_view text = request.query_value(name);
+  if (text.empty()) return otherwise;
+  std::uint64_t number = 0;
   const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), from);
-  // The store counts in 63 bits.
+      std::from_chars(text.data(), text.data() + text.size(), number);
   const bool is_number =
       error == std::errc() && end == text.data() + text.size();
-  if (is_number && from <= protocol::kMaxCount) return from;
+  // The store counts in 63 bits.
+  if (is_number && number >= least && number <= protocol::kMaxCount) {
+    return number;
+  }
   throw Error(ErrorKind::usage,
-              "ledger: from: expected the number of an entry, from 0");
+              fmt::format("ledger: {}: expected {}, from {} to {}", name,
+                          expected, least, protocol::kMaxCount));
+}
+
+std::uint64_t first_entry(const Request& request) {
+  return number_in(request, "from", 0, 0, "the number of an entry");
+}
+
+std::uint64_t most_entries(const Request& request) {
+  return number_in(request, "limit", 1, kMostLedgerEntries,
+                   "how many entries at most");
 }
 
 }  // namespace
 
-std::string ledger_page(ProjectState& state, RunKey run, std::uint64_t from) {
+std::string ledger_page(ProjectState& state, RunKey run, std::uint64_t from,
+                        std::uint64_t limit) {
   std::string page;
   if (from == 0) page = write_ledger_head(state.keys.ring) + "\n";
-  for (const LedgerRecord& record :
-       state.store.ledger(run, from, kMostEntries)) {
-    page += write_ledger_line(record) + "\n";
-    if (page.size() >= kEnough) break;
+  const std::uint64_t end = from + std::min(limit, kMostLedgerEntries);
+  while (from < end) {
+    const std::vector<LedgerRecord> records =
+        state.store.ledger(run, from, std::min(end - from, kAtOnce));
+    if (records.empty()) break;
+    for (const LedgerRecord& record : records) {
+      page += write_ledger_line(record) + "\n";
+      if (page.size() >= kEnough) return page;
+    }
+    from += records.size();
   }
   return page;
 }
@@ -58,7 +87,7 @@ void LedgerRoute::add_routes(Router& router) {
 void LedgerRoute::get(const Request& request, Responder responder) {
   answer_from_writer(
       project_, std::move(responder),
-      [this, from = first_entry(request),
+      [this, from = first_entry(request), limit = most_entries(request),
        name = std::string(request.path_value("run")),
        places = places_of(request.remote_address)] {
         if (auto wait = pages_.join(places)) {
@@ -70,9 +99,10 @@ void LedgerRoute::get(const Request& request, Responder responder) {
                                 "there is no run of this name: GET /v1/runs "
                                 "lists them");
         }
-        return text_response(
+        // A cache's old page would look as if the end had been cut off.
+        return no_store(text_response(
             200, "application/x-ndjson",
-            ledger_page(project_.state(), training->run.key, from));
+            ledger_page(project_.state(), training->run.key, from, limit)));
       });
 }
 

@@ -11,10 +11,13 @@
 
 namespace quorate {
 
-// Lines of the entries from this one on, as many as fit a page; put together
-// they are the ledger file, whose head line comes before entry 0. Empty beyond
-// the end. The writer's thread.
-std::string ledger_page(ProjectState& state, RunKey run, std::uint64_t from);
+inline constexpr std::uint64_t kMostLedgerEntries = 256;
+
+// Lines of the entries from this one on, at most `limit` of them and as many as
+// fit a page; put together they are the ledger file, whose head line comes
+// before entry 0. Empty beyond the end. The writer's thread.
+std::string ledger_page(ProjectState& state, RunKey run, std::uint64_t from,
+                        std::uint64_t limit = kMostLedgerEntries);
 
 class LedgerRoute {
  public:

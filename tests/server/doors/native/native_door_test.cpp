@@ -171,11 +171,15 @@ TEST_CASE("no cache keeps the statement, and a host asks at a bounded rate") {
 TEST_CASE("ledgers are shown by run and entry, at a bounded rate") {
   Door door;
   CHECK(door.get("/v1/runs/none/ledger").status == 404);
-  for (const char* from :
-       {"x", "-1", "1x", "99999999999999999999", "18446744073709551615"}) {
-    CAPTURE(from);
-    CHECK(door.get(fmt::format("/v1/runs/none/ledger?from={}", from)).status ==
-          400);
+  for (const char* query :
+       {"from=x", "from=-1", "from=1x", "from=99999999999999999999",
+        "from=18446744073709551615", "limit=0", "limit=-1", "limit=1e3",
+        "from=1&limit=18446744073709551615"}) {
+    CAPTURE(query);
+    const RawResponse refused =
+        door.get(fmt::format("/v1/runs/none/ledger?{}", query));
+    CHECK(refused.status == 400);
+    CHECK(refused.body.find("expected") != std::string::npos);
   }
   int status = 404;
   for (int i = 0; i < 1000 && status == 404; ++i) {
