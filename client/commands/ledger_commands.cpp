@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdio>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -112,6 +113,7 @@ void fetch_ledger(const fs::path& dir, const LedgerOptions& options,
   LedgerOrder order;
   order.run = options.run;
   order.keys = keys_of(project);
+  order.pause = [](Seconds wanted) { std::this_thread::sleep_for(wanted); };
   order.file = options.out.empty() ? options.run + ".ledger" : options.out;
   const bool is_shown = !as_json && ::isatty(STDERR_FILENO) != 0;
   if (is_shown) {

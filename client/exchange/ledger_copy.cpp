@@ -14,6 +14,10 @@ namespace quorate::client {
 namespace {
 
 constexpr Seconds kPageTime{60};
+// Before one page. A page a second comes in the end, with others at our address
+// fewer.
+constexpr int kMostPauses = 30;
+constexpr Seconds kLongestPause{60};
 // So much is lost at most when it is cut off; writing the file anew costs less.
 constexpr std::size_t kWriteEvery = 16 << 20;
 constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
@@ -89,6 +93,13 @@ class GrowingCopy {
   LedgerCopy copy_;
 };
 
+// Whether the project wants to be asked again after a pause that we can make.
+bool wants_pause(const HttpReply& reply) {
+  if (reply.status != 429) return false;
+  const Seconds wanted = read_refusal(reply).retry_after;
+  return wanted > Seconds(0) && wanted <= kLongestPause;
+}
+
 // Lines of entries from this one on; empty beyond the end.
 std::string fetch_page(const LedgerOrder& order, std::uint64_t from,
                        Transfer& transfer, const std::stop_token& stop) {
@@ -102,7 +113,11 @@ std::string fetch_page(const LedgerOrder& order, std::uint64_t from,
     }
     page += as_text(piece);
   };
-  const HttpReply reply = transfer.send(request, stop);
+  HttpReply reply = transfer.send(request, stop);
+  for (int i = 0; i < kMostPauses && wants_pause(reply); ++i) {
+    order.pause(read_refusal(reply).retry_after);
+    reply = transfer.send(request, stop);
+  }
   if (reply.status == 200) return page;
   if (reply.status == 404) {
     throw Error(ErrorKind::usage,
@@ -111,7 +126,10 @@ std::string fetch_page(const LedgerOrder& order, std::uint64_t from,
                             "there was this command show none",
                             order.run));
   }
-  throw_refusal(reply, "ask for the ledger of run " + order.run);
+  throw_refusal(reply,
+                fmt::format("ask for the ledger of run {}, entry {} (the "
+                            "same command goes on from there)",
+                            order.run, from));
 }
 
 // What the file ends with must be what the project shows there: through the

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/crypto.h"
 #include "base/file.h"
 #include "protocol/transfer/transfer.h"
@@ -22,6 +23,8 @@ struct LedgerOrder {
   fs::path file;    // made, or continued
   // Called with each page; entries: in the file so far.
   std::function<void(std::uint64_t entries)> progress = [](std::uint64_t) {};
+  // Returns after so long: a project sends only so many pages a minute.
+  std::function<void(Seconds)> pause = [](Seconds) {};
 };
 
 struct LedgerCopy {
@@ -36,7 +39,8 @@ struct LedgerCopy {
 // in the file when it is cut off or fails later. Throws corrupt, leaving the
 // file alone, for one of another project or run, when the project shows other
 // entries than the file has, and when it shows none; usage for a run that there
-// is not; io; unavailable as Transfer does.
+// is not; io; unavailable as Transfer does, and for a project that has us pause
+// too long or too often.
 LedgerCopy copy_ledger(const LedgerOrder& order, Transfer& transfer,
                        const std::stop_token& stop);
 

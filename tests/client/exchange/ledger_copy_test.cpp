@@ -25,6 +25,12 @@ class Shown final : public Transfer {
     ++requests;
     HttpReply reply;
     reply.status = status;
+    if (pauses > 0) {
+      --pauses;
+      reply.status = 429;
+      reply.retry_after = retry_after;
+      return reply;
+    }
     const std::string kPath = "/v1/runs/first/ledger?from=";
     REQUIRE(request.path.starts_with(kPath));
     std::size_t at = std::stoul(request.path.substr(kPath.size()));
@@ -46,6 +52,8 @@ class Shown final : public Transfer {
   std::string tail;
   int status = 200;
   int requests = 0;
+  int pauses = 0;  // that it demands
+  Seconds retry_after{1.5};
 };
 
 struct Scene {
@@ -120,6 +128,28 @@ TEST_CASE("a copy goes on where it ended, and keys may be others by then") {
   const LedgerCopy again = scene.copy();
   CHECK(again.known == 6);
   CHECK(again.entries() == 6);
+}
+
+TEST_CASE("a copy pauses as the project wants, within reason") {
+  Scene scene;
+  Seconds paused{0};
+  scene.order.pause = [&](Seconds wanted) { paused += wanted; };
+  SUBCASE("and comes to its end") {
+    scene.shown.pauses = 3;
+    CHECK(scene.copy().entries() == 6);
+    CHECK(paused == Seconds(4.5));
+    return;
+  }
+  SUBCASE("but not for ever") {
+    scene.shown.pauses = 1000;
+  }
+  SUBCASE("nor for a day") {
+    scene.shown.pauses = 3;
+    scene.shown.retry_after = Seconds(86400);
+  }
+  CHECK(has(scene.refusal(ErrorKind::unavailable), "the same command goes on"));
+  CHECK(paused < Seconds(60));
+  CHECK_FALSE(fs::exists(scene.order.file));
 }
 
 TEST_CASE("a project that changes its history is found, and the file stays") {
