@@ -45,7 +45,7 @@ std::optional<Seconds> JoinLimit::join(const Places& places) {
 
 const std::string& JoinLimit::key_of(const Place& place) const {
   const bool is_room =
-      full_at_.size() < kMostPlaces || full_at_.contains(place.key);
+      full_at_.size() < most_places_ || full_at_.contains(place.key);
   return is_room ? place.key : kShared;
 }
 

@@ -24,9 +24,13 @@ Seconds wait_for_token(Instant full_at, Instant now, Seconds interval,
 
 class JoinLimit {
  public:
-  // per_minute: on average; what comes in kBurst may join at once.
-  JoinLimit(double per_minute, const Clock& clock)
-      : interval_(Seconds(60) / per_minute), clock_(clock) {}
+  // per_minute: on average; what comes in kBurst may join at once. most_places:
+  // see kMostPlaces; of places that cannot be made up it may be any number.
+  JoinLimit(double per_minute, const Clock& clock,
+            std::size_t most_places = kMostPlaces)
+      : interval_(Seconds(60) / per_minute),
+        clock_(clock),
+        most_places_(most_places) {}
 
   static constexpr Seconds kBurst{12 * 60.0};
   // Beyond that, all further places share one bucket. A place whose bucket is
@@ -51,6 +55,7 @@ class JoinLimit {
 
   Seconds interval_;
   const Clock& clock_;
+  std::size_t most_places_;
   std::unordered_map<std::string, Instant> full_at_;
   Instant next_cleaning_{};
 };

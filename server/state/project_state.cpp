@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -50,7 +51,7 @@ ProjectState::ProjectState(const ProjectFolder& where,
       activity(time),
       new_accounts(options.new_accounts_per_minute, time),
       new_hosts(options.new_hosts_per_minute, time),
-      asks(kAsksPerMinute, time),
+      asks(kAsksPerMinute, time, std::numeric_limits<std::size_t>::max()),
       known_clients(time),
       notary(std::make_unique<ProjectNotary>(project_keys)),
       heard_until([&time] { return time.now(); }) {

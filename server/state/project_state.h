@@ -63,7 +63,7 @@ struct ProjectState {
   // Of both doors together.
   JoinLimit new_accounts;
   JoinLimit new_hosts;
-  // By host, of what it asks the scheduler.
+  // By number of the host, of what it asks the scheduler.
   JoinLimit asks;
   KnownClients known_clients;
   // What the folder holds, as the file deleter found it last; empty before.

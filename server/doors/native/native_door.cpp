@@ -374,7 +374,7 @@ void NativeDoor::ask_scheduler(const Request& request, Responder responder,
     if (state_.is_banned(session->host)) {
       return shared->send(banned_response(*state_.hosts.host(session->host)));
     }
-    if (auto wait = state_.asks.join(session->key.hex())) {
+    if (auto wait = state_.asks.join(std::to_string(session->host))) {
       return shared->send(error_response(
           429, ErrorKind::unavailable,
           "this host asks too often: wait before it asks again", *wait));

@@ -106,4 +106,14 @@ TEST_CASE("there is no end of places, but one of what they cost") {
   CHECK(joined(limit, 200, "new") == 120);
 }
 
+TEST_CASE("places that cannot be made up may be many, each with its own") {
+  ManualClock clock;
+  JoinLimit limit(10, clock, 2 * JoinLimit::kMostPlaces);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < 2 * JoinLimit::kMostPlaces; ++i) {
+    if (!limit.join(std::to_string(i))) ++count;
+  }
+  CHECK(count == 2 * JoinLimit::kMostPlaces);
+}
+
 }  // namespace quorate

@@ -92,9 +92,11 @@ class Door {
         fmt::format("GET {} HTTP/1.1\r\n\r\n", path));
   }
   // As if it had asked for minutes.
-  void use_up_asks(const PrivateKey& host) {
+  void use_up_asks(const PrivateKey& key) {
     project_.writer().run([&] {
-      while (!project_.state().asks.join(host.public_key().hex())) {
+      ProjectState& state = project_.state();
+      const Host* host = state.hosts.host_by_key(key.public_key());
+      while (!state.asks.join(std::to_string(host->id))) {
       }
     });
   }
