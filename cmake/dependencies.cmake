@@ -15,6 +15,7 @@ find_package(doctest REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 find_package(mimalloc REQUIRED)
 
 # BOINC's GUI RPC, as the shared library that its licence (LGPL) lets us link;

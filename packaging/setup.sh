@@ -2,9 +2,9 @@
 # Installs the Debian packages that building Quorate needs, when they are
 # missing, and nothing else. With --tests also those that the tests need, with
 # --bench those that the benchmarks compare with, with --boinc the stock client
-# for packaging/demo.sh --boinc. With --cuda it demands NVIDIA's compiler, which
+# for packaging/demo.sh --boinc, with --packages those of packaging/deb.sh. With --cuda it demands NVIDIA's compiler, which
 # Debian does not have new enough, and says which GPUs a build serves.
-# Usage: packaging/setup.sh [--tests] [--bench] [--boinc] [--cuda]
+# Usage: packaging/setup.sh [--tests] [--bench] [--boinc] [--packages] [--cuda]
 set -euo pipefail
 
 build_packages=(
@@ -12,7 +12,7 @@ build_packages=(
   libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
   libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
-  opencl-headers libpugixml-dev libmimalloc-dev
+  opencl-headers libpugixml-dev libmimalloc-dev libsystemd-dev
   libboinc-app-dev # quorate-client boinc; brings MariaDB's headers along
   python3 # packaging/demo.py
 )
@@ -22,6 +22,9 @@ test_packages=(
   pocl-opencl-icd ocl-icd-libopencl1 # OpenCL on the CPU: tests/kernels
   boinc-client # the stock client: tests/pipeline/support/stock_boinc.py
   chromium # the page as a reader sees it: tests/server/page/dashboard
+)
+package_packages=(
+  debhelper dpkg-dev doctest-dev git # packaging/deb.sh
 )
 bench_packages=(
   python3 curl
@@ -130,9 +133,10 @@ main() {
       --tests) packages+=("${test_packages[@]}") ;;
       --bench) packages+=("${bench_packages[@]}") ;;
       --boinc) packages+=(boinc-client) ;;
+      --packages) packages+=("${package_packages[@]}") ;;
       --cuda) wants_cuda=1 ;;
       *)
-        echo "usage: packaging/setup.sh [--tests] [--bench] [--boinc] [--cuda]" >&2
+        echo "usage: packaging/setup.sh [--tests] [--bench] [--boinc] [--packages] [--cuda]" >&2
         exit 2
         ;;
     esac

@@ -121,6 +121,7 @@ ROOMS = {
         "client/agent",         # the loop
         "client/stock_boinc",
         "client/ui",
+        "client/control",       # commands for an agent of another user
         "client/commands",
         "client",
     ],
@@ -149,6 +150,7 @@ THIRD_PARTY = {
     "boost/": {"server/http"},
     "toml++/": {"server"},
     "zlib.h": {"server/datasets"},
+    "systemd/": {"client"},  # who sits at this computer
     "png.h": {"server/datasets"},  # the grid of samples of `dataset add`
     "CLI/": {"commandline", "server", "client", "client/worker"},
     # The server's use: its own commands talk to run/admin.sock.

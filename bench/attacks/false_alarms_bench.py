@@ -40,11 +40,17 @@ CODECS = ["fp32", "int4"]
 WORK = {"lenet": {"batch": 25, "local_steps": 4},
         "gpt": {"batch": 4, "local_steps": 4,
                 "model": "gpt:layers=1,width=32,heads=2,context=32"}}
+# Those that are for plain SGD only; a text's default is AdamW.
+PLAIN = {"easgd", "eamsgd", "sync-easgd"}
 
 
 def scenario(rule, network, codec, seed, results):
     run = {**NETWORKS[network]["run"], **WORK[network], "rule": rule,
            "codec": codec, "seed": seed, "epochs": epochs(network, results)}
+    if network == "gpt" and rule in PLAIN:
+        run.update(optimizer="sgd", lr=0.1)
+    if rule == "sync":  # its units have one step
+        run.update(batch=run["batch"] * run["local_steps"], local_steps=1)
     return {"seed": seed, "run": run, "stop": {"results": results},
             # What `quorate init` writes, but for the ten minutes that it takes
             # to become proven.

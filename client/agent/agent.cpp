@@ -51,14 +51,14 @@ void Agent::forget_strangers() {
   for (const fs::path& folder : strangers) fs::remove_all(folder);
 }
 
-void Agent::run(const std::atomic<bool>& should_leave) {
+void Agent::run(const std::function<bool()>& should_leave) {
   computer_ = std::make_unique<Computer>(
       parts_.workers, mailbox_,
       [this](ResultId result, const ComputeNews& news) {
         on_compute_news(result, news);
       },
       parts_.stop_patience);
-  while (!should_leave && !is_done() && !renewed_) {
+  while (!should_leave() && !is_done() && !renewed_) {
     pass();
     mailbox_.deliver(kTick);
   }

@@ -16,7 +16,6 @@
 // result again.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,10 +52,11 @@ class Agent {
   explicit Agent(const AgentParts& parts);
   ~Agent();
 
-  // Works until `should_leave`, or with `once` until a result was reported.
+  // Works until should_leave(), which is asked at every turn, or with `once`
+  // until a result was reported.
   // Throws what makes going on senseless: unsupported when no device can serve,
   // denied when the one result of `once` was rejected, io.
-  void run(const std::atomic<bool>& should_leave);
+  void run(const std::function<bool()>& should_leave);
 
   const AgentState& state() const { return state_; }
   // The project as it is now, if that is why run() returned: it has other keys,

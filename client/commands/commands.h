@@ -29,13 +29,21 @@ void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
 
 // url: address or fingerprint of an attached project. deletes_account: has the
 // project delete it first; throws, and changes nothing here, if that fails.
+// An agent that computes for the project is asked to let go of it, and waited
+// for.
 void detach(const fs::path& dir, const std::string& url, bool deletes_account,
             bool as_json);
 
-// Computes until SIGINT or SIGTERM. project: address or fingerprint; may be
-// empty when only one is attached.
-void run_agent(const fs::path& dir, const std::string& project,
-               const RunSettings& settings, ResultTamper* tamper);
+struct RunOptions {
+  std::string project;  // address or fingerprint; may be empty for the only one
+  RunSettings settings;
+  // Without a project waits for one, and makes the data folder.
+  bool waits = false;
+  fs::path control;  // the socket by which people command it; empty: none
+};
+// Computes until SIGINT or SIGTERM, or until the project is detached.
+void run_agent(const fs::path& dir, const RunOptions& options,
+               ResultTamper* tamper);
 
 void show_status(const fs::path& dir, bool as_json);
 // duration: "2h"; empty: until resume.

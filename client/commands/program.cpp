@@ -1,7 +1,9 @@
 #include "client/commands/program.h"
 
+#include <algorithm>
 #include <csignal>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,9 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "client/commands/commands.h"
+#include "client/control/authority.h"
+#include "client/control/service.h"
+#include "client/folder/data_folder.h"
 #include "client/permission/prefs.h"
 #include "client/stock_boinc/options.h"
 #include "commandline/completion.h"
@@ -28,8 +33,7 @@ struct Arguments {
   AttachOptions attach;
   std::string detach;
   bool deletes_account = false;
-  std::string project;
-  RunSettings run;
+  RunOptions run;
   bool as_json = false;
   std::string pause_for;
   std::size_t lines = 50;
@@ -116,8 +120,8 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
   CLI::App* command =
       add_command(app, arguments, "run", "Compute until told to stop (Ctrl-C)",
                   "run --threads 2 --cpu-percent 50");
-  RunSettings& run = arguments.run;
-  command->add_option("--project", arguments.project,
+  RunSettings& run = arguments.run.settings;
+  command->add_option("--project", arguments.run.project,
                       "address of the project, or at least the first 8 digits "
                       "of its fingerprint; needed when several are attached");
   command
@@ -148,10 +152,19 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
                    "percentage of the time that a GPU computes (default: the "
                    "preference)")
       ->check(CLI::Range(1, 100));
-  command->add_flag("--once", run.once, "report one result, then exit");
+  CLI::Option* once =
+      command->add_flag("--once", run.once, "report one result, then exit");
+  command
+      ->add_flag("--wait", arguments.run.waits,
+                 "without a project wait for one to be attached; for services")
+      ->excludes(once);
+  command->add_option("--control", arguments.run.control,
+                      "socket by which others who sit at this computer may "
+                      "command this client: attach, detach, pause, resume, "
+                      "prefs, log, ui; and everybody status; for services");
   command->callback([&, tamper] {
     action = [&, tamper] {
-      run_agent(arguments.folder(), arguments.project, arguments.run, tamper);
+      run_agent(arguments.folder(), arguments.run, tamper);
     };
   });
 }
@@ -410,6 +423,50 @@ int act(const char* name, const Action& action) {
   }
 }
 
+bool has_own_projects() {
+  try {
+    const fs::path folder = default_data_folder() / "projects";
+    return fs::exists(folder) && !fs::is_empty(folder);
+  } catch (const std::exception&) {  // no home, or one that cannot be read
+    return false;
+  }
+}
+
+// Whether this computer's service is meant: it is there, and the person has no
+// projects and has named no folder.
+bool is_for_the_service(const Arguments& arguments,
+                        std::span<const std::string> words) {
+  return arguments.dir.empty() && is_for_service(words) &&
+         !has_own_projects() && is_service_there(control_socket());
+}
+
+// The address of the page in what `ui` printed; empty: none.
+std::string page_address(const std::string& printed) {
+  const std::size_t begin = printed.find("http://127.0.0.1:");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = printed.find_first_of("\"\n", begin);
+  return printed.substr(begin, end - begin);
+}
+
+// The service does it all but for opening a browser, which is the person's.
+int act_at_service(const Arguments& arguments, std::vector<std::string> words) {
+  const auto open = std::find(words.begin(), words.end(), "--open");
+  if (!arguments.ui.should_open || open == words.end()) {
+    return command_service(control_socket(), words);
+  }
+  words.erase(open);
+  fs::path file;
+  const int code = command_service(
+      control_socket(), words, [&file](const std::string& printed) {
+        const std::string address = page_address(printed);
+        if (address.empty() || !file.empty()) return;
+        file =
+            open_in_browser(DataFolder(default_data_folder()).root(), address);
+      });
+  if (!file.empty()) fs::remove(file);
+  return code;
+}
+
 }  // namespace
 
 int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
@@ -444,7 +501,13 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   start_logging(LogLevel::info);
   // A worker that ends must not take us along; writing to it fails instead.
   std::signal(SIGPIPE, SIG_IGN);
-  return act(name, action);
+  int code = 0;
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (is_for_the_service(arguments, words)) {
+    action = [&] { code = act_at_service(arguments, words); };
+  }
+  const int failure = act(name, action);
+  return failure != 0 ? failure : code;
 }
 
 }  // namespace quorate::client

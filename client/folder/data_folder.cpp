@@ -118,6 +118,16 @@ FileLock DataFolder::lock() const {
   }
 }
 
+bool DataFolder::is_locked() const {
+  try {
+    FileLock lock(root_ / "lock");
+    return false;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::denied) throw;
+    return true;
+  }
+}
+
 std::optional<Pause> DataFolder::pause(std::int64_t unix_ms) const {
   Pause pause;
   try {
@@ -152,6 +162,15 @@ void DataFolder::add_project(const Project& project) const {
 
 void DataFolder::remove_project(const Project& project) const {
   fs::remove_all(project_folder(project.id));
+}
+
+void DataFolder::ask_to_detach(const ProjectId& project) const {
+  write_file_durably(project_folder(project) / "detaching", {});
+}
+
+bool DataFolder::is_to_detach(const ProjectId& project) const {
+  std::error_code unknown;
+  return fs::exists(project_folder(project) / "detaching", unknown);
 }
 
 std::vector<Project> DataFolder::projects() const {

@@ -1,7 +1,7 @@
 // The volunteer's folder: keys, attached projects, preferences, the pause.
 // Layout:
 //   account.key host.key lock paused prefs.json client.log client.1.log
-//   projects/FINGERPRINT/{project.json,state.json,activity.json,
+//   projects/FINGERPRINT/{project.json,state.json,activity.json,detaching,
 //                         objects/,results/ID/,receipts/SHA256.receipt}
 //
 // The room client/folder owns these files and nothing in memory: commands and
@@ -40,6 +40,7 @@ class DataFolder {
   // Held by whoever works with the projects. Throws denied, naming the process
   // that holds it and how to stop it.
   FileLock lock() const;
+  bool is_locked() const;
 
   // The pause that holds at `unix_ms`, if any.
   std::optional<Pause> pause(std::int64_t unix_ms) const;
@@ -56,6 +57,9 @@ class DataFolder {
   void add_project(const Project& project) const;
   // Removes its folder with all objects and unfinished results.
   void remove_project(const Project& project) const;
+  // For whoever holds the lock: to be removed, by it. Durable on return.
+  void ask_to_detach(const ProjectId& project) const;
+  bool is_to_detach(const ProjectId& project) const;
   std::vector<Project> projects() const;
 
   // Keeps the bytes of a receipt of that project beside all that were kept

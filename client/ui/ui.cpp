@@ -18,21 +18,8 @@
 namespace quorate::client {
 namespace {
 
-// A file of ours that leads there, for the browser's command line can be read
-// by everybody on this machine.
-fs::path write_door(const fs::path& folder, const std::string& url) {
-  fs::path file = folder / "ui.html";
-  std::string text = fmt::format(
-      "<!doctype html><meta charset=\"utf-8\"><title>Quorate</title>"
-      "<meta http-equiv=\"refresh\" content=\"0; url={0}\">"
-      "<a href=\"{0}\">Quorate</a>\n",
-      url);
-  write_file_durably(file, as_bytes(text), 0600);
-  return file;
-}
-
 // Left to itself: a browser that it starts outlives us.
-void open_in_browser(const fs::path& file) {
+void start_browser(const fs::path& file) {
   std::string path = file.string();
   std::string program = "xdg-open";
   char* argv[] = {program.data(), path.data(), nullptr};
@@ -45,6 +32,18 @@ void open_in_browser(const fs::path& file) {
 }
 
 }  // namespace
+
+fs::path open_in_browser(const fs::path& folder, const std::string& url) {
+  fs::path file = folder / "ui.html";
+  std::string text = fmt::format(
+      "<!doctype html><meta charset=\"utf-8\"><title>Quorate</title>"
+      "<meta http-equiv=\"refresh\" content=\"0; url={0}\">"
+      "<a href=\"{0}\">Quorate</a>\n",
+      url);
+  write_file_durably(file, as_bytes(text), 0600);
+  start_browser(file);
+  return file;
+}
 
 void serve_ui(const fs::path& dir, const UiOptions& options,
               const std::atomic<bool>& should_leave) {
@@ -66,7 +65,7 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   }
   std::fflush(stdout);
   if (options.should_open) {
-    open_in_browser(write_door(folder.root(), page.url()));
+    open_in_browser(folder.root(), page.url());
   }
   while (!should_leave) std::this_thread::sleep_for(kTick);
   server.stop(Seconds(1));

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
 
 #include "base/file.h"
 
@@ -13,6 +14,11 @@ struct UiOptions {
   bool should_open = false;  // in the browser, with xdg-open
   bool as_json = false;      // what is printed
 };
+
+// Opens the page in the browser, through a file in that private folder: the
+// browser's command line, which everybody on this machine can read, does not
+// show the address. Returns the file.
+fs::path open_in_browser(const fs::path& folder, const std::string& url);
 
 // Listens on 127.0.0.1 and prints the address. Throws io if it cannot.
 void serve_ui(const fs::path& dir, const UiOptions& options,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "client/control/frames.h"
 #include "client/folder/pause.h"
 #include "client/machine/device_speeds.h"
 #include "client/permission/prefs.h"
@@ -101,13 +102,30 @@ void read_mate(ByteView bytes) {
   });
 }
 
+// The control socket, at both of its ends.
+void read_frames(ByteView bytes) {
+  FrameReader reader;
+  std::string again;
+  may_refuse({ErrorKind::corrupt}, [&] {
+    for (const std::uint8_t byte : bytes) {
+      reader.take({reinterpret_cast<const char*>(&byte), 1});
+      while (const auto frame = reader.next()) {
+        again += encode_frame(frame->kind, frame->bytes);
+      }
+    }
+  });
+  expect(as_text(bytes).starts_with(again),
+         "frames are written as they were read");
+}
+
 }  // namespace
 
 std::vector<Target> client_targets() {
   return {{"client_prefs", read_prefs},    {"client_schedule", read_schedule},
           {"client_pause", read_pause},    {"client_devices", read_devices},
           {"client_state", read_state},    {"client_address", read_address},
-          {"client_site", read_site_file}, {"client_mate", read_mate}};
+          {"client_site", read_site_file}, {"client_mate", read_mate},
+          {"client_frames", read_frames}};
 }
 
 }  // namespace quorate::fuzz

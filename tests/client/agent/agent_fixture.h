@@ -92,7 +92,7 @@ class AgentFixture {
       CHECK(real.now() < deadline);
       leave = true;
     });
-    agent.run(leave);
+    agent.run([&leave] { return leave.load(); });
     return agent.state();
   }
 
