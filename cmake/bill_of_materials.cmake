@@ -19,6 +19,7 @@ set(QUORATE_MATERIALS
   "zlib|zlib1g|Zlib"
   "libpng|libpng16-16|libpng-2.0"
   "Highway|libhwy-dev|Apache-2.0"
+  "libseccomp|libseccomp-dev|LGPL-2.1-only"
   "libsystemd|libsystemd0|LGPL-2.1-or-later"
   "BOINC client libraries|libboinc7|LGPL-3.0-or-later"
   "Chart.js|libjs-chart.js|MIT"

@@ -15,6 +15,8 @@ find_package(doctest REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+# The archive: BOINC clients download the worker as one file.
+find_library(SECCOMP_LIBRARY NAMES libseccomp.a REQUIRED)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 find_package(mimalloc REQUIRED)
 

@@ -3,6 +3,7 @@
 # processor: quorate-worker, quorate-client, quorate-desktop, quorate-server.
 # Their version has the commit's time, so a later commit is an upgrade; the same
 # commit gives the same bytes. On Debian 12; installs what the build needs.
+# Their maintainer is who made the commit, or DEBFULLNAME and DEBEMAIL.
 # Usage: packaging/deb.sh [FOLDER]   (build/packages)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +21,8 @@ packaging/setup.sh --packages
 upstream=$(sed -n 's/^project(quorate VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+# Who makes a package answers for it.
+maintainer="${DEBFULLNAME:-$(git log -1 --format=%cn)} <${DEBEMAIL:-$(git log -1 --format=%ce)}>"
 version=$upstream+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d.%H%M%S)
 
 folder=$(mktemp -d)
@@ -28,12 +31,13 @@ source=$folder/quorate-$version
 mkdir "$source"
 git archive HEAD | tar -x -C "$source"
 mv "$source/packaging/debian" "$source/debian"
+sed -i "s/@MAINTAINER@/$maintainer/" "$source/debian/control"
 cat >"$source/debian/changelog" <<END
 quorate ($version) bookworm; urgency=medium
 
   * Built from commit $(git rev-parse --short=12 HEAD).
 
- -- Quorate contributors <quorate@localhost>  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
+ -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
 
 echo "quorate $version: compiling takes some minutes; the log is in $out/build.log"

@@ -13,6 +13,7 @@ build_packages=(
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
   libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
   opencl-headers libpugixml-dev libmimalloc-dev libsystemd-dev
+  libseccomp-dev
   libboinc-app-dev # quorate-client boinc; brings MariaDB's headers along
   python3 # packaging/demo.py
 )
@@ -25,6 +26,7 @@ test_packages=(
 )
 package_packages=(
   debhelper dpkg-dev doctest-dev git # packaging/deb.sh
+  lintian mmdebstrap systemd-container # tests/packages
 )
 bench_packages=(
   python3 curl

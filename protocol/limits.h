@@ -11,6 +11,8 @@ namespace quorate::protocol {
 inline constexpr std::size_t kMaxName = 64;
 inline constexpr std::size_t kMaxPlatform = 128;
 inline constexpr std::size_t kMaxDevice = 64;
+// Of what a worker says about its sandbox.
+inline constexpr std::size_t kMaxConfinement = 500;
 inline constexpr std::size_t kMaxUrl = 512;
 inline constexpr std::size_t kMaxPin = 128;
 inline constexpr std::size_t kMaxReason = 1024;

@@ -125,7 +125,8 @@ ROOMS = {
         "client/commands",
         "client",
     ],
-    "client/worker": ["client/worker/units", "client/worker/checks",
+    "client/worker": ["client/worker/confinement",
+                      "client/worker/units", "client/worker/checks",
                       "client/worker/boinc", "client/worker"],
 }
 
@@ -150,6 +151,7 @@ THIRD_PARTY = {
     "boost/": {"server/http"},
     "toml++/": {"server"},
     "zlib.h": {"server/datasets"},
+    "seccomp.h": {"client/worker"},
     "systemd/": {"client"},  # who sits at this computer
     "png.h": {"server/datasets"},  # the grid of samples of `dataset add`
     "CLI/": {"commandline", "server", "client", "client/worker"},

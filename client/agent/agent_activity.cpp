@@ -115,6 +115,7 @@ void Agent::show_activity() {
   Activity activity = tasks_now();
   activity.pid = ::getpid();
   activity.devices = computer_->names();
+  activity.confinement = computer_->confinement();
   activity.is_away = contact_.away_since != 0;
   activity.is_refused = contact_.refused_until != 0;
   activity.trouble = trouble();

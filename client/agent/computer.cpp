@@ -30,6 +30,7 @@ protocol::WorkerOptions limited(protocol::WorkerOptions options,
     options.cpu_percent = orders.cpu_percent;
   }
   options.memory_mb = orders.memory_mb;
+  options.must_be_confined = orders.requires_sandbox;
   return options;
 }
 
@@ -111,6 +112,16 @@ std::vector<std::string> Computer::names() const {
     }
   }
   return names;
+}
+
+std::string Computer::confinement() const {
+  std::string whole;
+  for (const Slot& slot : slots_) {
+    if (!slot.worker || !slot.ready) continue;
+    whole = slot.ready->confinement;
+    if (whole != protocol::kConfined) break;
+  }
+  return whole;
 }
 
 // A task whose device is not among ours, or not known after a restart, is

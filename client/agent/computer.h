@@ -62,6 +62,9 @@ class Computer {
   // What each worker computes on, by its own words; without those that never
   // said.
   std::vector<std::string> names() const;
+  // How far they are confined, by their words: of those the least. Empty: no
+  // worker has said.
+  std::string confinement() const;
   // Why workers were given up: their devices cannot serve.
   const std::vector<std::string>& given_up() const { return given_up_; }
   // Why there will be no worker at all.

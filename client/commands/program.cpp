@@ -1,9 +1,7 @@
 #include "client/commands/program.h"
 
-#include <algorithm>
 #include <csignal>
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -14,10 +12,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "client/commands/at_service.h"
 #include "client/commands/commands.h"
-#include "client/control/authority.h"
-#include "client/control/service.h"
-#include "client/folder/data_folder.h"
 #include "client/permission/prefs.h"
 #include "client/stock_boinc/options.h"
 #include "commandline/completion.h"
@@ -423,50 +419,6 @@ int act(const char* name, const Action& action) {
   }
 }
 
-bool has_own_projects() {
-  try {
-    const fs::path folder = default_data_folder() / "projects";
-    return fs::exists(folder) && !fs::is_empty(folder);
-  } catch (const std::exception&) {  // no home, or one that cannot be read
-    return false;
-  }
-}
-
-// Whether this computer's service is meant: it is there, and the person has no
-// projects and has named no folder.
-bool is_for_the_service(const Arguments& arguments,
-                        std::span<const std::string> words) {
-  return arguments.dir.empty() && is_for_service(words) &&
-         !has_own_projects() && is_service_there(control_socket());
-}
-
-// The address of the page in what `ui` printed; empty: none.
-std::string page_address(const std::string& printed) {
-  const std::size_t begin = printed.find("http://127.0.0.1:");
-  if (begin == std::string::npos) return "";
-  const std::size_t end = printed.find_first_of("\"\n", begin);
-  return printed.substr(begin, end - begin);
-}
-
-// The service does it all but for opening a browser, which is the person's.
-int act_at_service(const Arguments& arguments, std::vector<std::string> words) {
-  const auto open = std::find(words.begin(), words.end(), "--open");
-  if (!arguments.ui.should_open || open == words.end()) {
-    return command_service(control_socket(), words);
-  }
-  words.erase(open);
-  fs::path file;
-  const int code = command_service(
-      control_socket(), words, [&file](const std::string& printed) {
-        const std::string address = page_address(printed);
-        if (address.empty() || !file.empty()) return;
-        file =
-            open_in_browser(DataFolder(default_data_folder()).root(), address);
-      });
-  if (!file.empty()) fs::remove(file);
-  return code;
-}
-
 }  // namespace
 
 int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
@@ -503,8 +455,8 @@ int run_program(const char* name, int argc, char** argv, ResultTamper* tamper) {
   std::signal(SIGPIPE, SIG_IGN);
   int code = 0;
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (is_for_the_service(arguments, words)) {
-    action = [&] { code = act_at_service(arguments, words); };
+  if (arguments.dir.empty() && is_for_this_service(words)) {
+    action = [&] { code = act_at_service(words); };
   }
   const int failure = act(name, action);
   return failure != 0 ? failure : code;

@@ -13,6 +13,7 @@
 #include "client/commands/commands.h"
 #include "client/commands/leaving.h"
 #include "client/control/control_door.h"
+#include "client/folder/attach.h"
 #include "client/folder/choose_project.h"
 #include "client/folder/data_folder.h"
 #include "client/folder/log_file.h"
@@ -27,8 +28,10 @@ namespace {
 
 constexpr Seconds kBetweenLooks{1};  // for a project to be attached
 
+// folder: of the project that they compute for.
 std::vector<protocol::WorkerOptions> worker_options(const RunSettings& settings,
-                                                    const Orders& orders) {
+                                                    const Orders& orders,
+                                                    const fs::path& folder) {
   std::vector<protocol::WorkerOptions> workers;
   for (const std::string& device : workers_of(settings)) {
     protocol::WorkerOptions options;
@@ -38,6 +41,8 @@ std::vector<protocol::WorkerOptions> worker_options(const RunSettings& settings,
     options.cpu_percent = orders.cpu_percent;
     options.gpu_percent = orders.gpu_percent;
     options.memory_mb = orders.memory_mb;
+    options.folders = {folder};
+    options.must_be_confined = orders.requires_sandbox;
     options.niceness = kWorkerNiceness;
     workers.push_back(options);
   }
@@ -201,7 +206,8 @@ AgentParts Runner::parts_for(const Project& project, const Identity& identity,
                      options.network = &network_;
                      return make_curl_transfer(options);
                    },
-                   worker_options(settings, governor.orders({})),
+                   worker_options(settings, governor.orders({}),
+                                  folder_.project_folder(project.id)),
                    settings.once,
                    clock_,
                    &network_,

@@ -27,6 +27,7 @@ Orders orders_of(const Prefs& prefs, const RunSettings& settings) {
       prefs.memory_mb != 0 ? prefs.memory_mb : machine_memory_mb() / 2;
   auto workers = static_cast<std::uint32_t>(workers_of(settings).size());
   orders.memory_mb = memory_mb / std::max(1U, workers);
+  orders.requires_sandbox = prefs.require_sandbox;
   orders.cache_bytes = std::uint64_t{prefs.cache_mb} << 20;
   orders.disk_bytes = std::uint64_t{prefs.disk_mb} << 20;
   orders.longest_unit = Seconds(3600.0 * prefs.unit_hours);

@@ -27,8 +27,9 @@ struct Orders {
   std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;  // of each task
   std::uint64_t cache_bytes = kShardCacheBytes;
-  std::uint64_t disk_bytes = 0;  // of the data folder; 0: no limit
-  Seconds longest_unit{0};       // that it may compute; 0: any
+  std::uint64_t disk_bytes = 0;   // of the data folder; 0: no limit
+  Seconds longest_unit{0};        // that it may compute; 0: any
+  bool requires_sandbox = false;  // of its workers
   std::string trouble;  // why the preferences cannot be followed; else empty
 };
 

@@ -52,6 +52,9 @@ constexpr std::array kTable{
              "machine's"},
     PrefInfo{"unit_hours", &Prefs::unit_hours, true, 1, 8760,
              "hours that one unit may compute before it is given back; 0: any"},
+    PrefInfo{"require_sandbox", &Prefs::require_sandbox, false, 0, 0,
+             "compute only where the system confines what computes: yes or "
+             "no"},
 };
 
 [[noreturn]] void refuse(const PrefInfo& info, const std::string& expected,

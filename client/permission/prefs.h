@@ -26,6 +26,7 @@ struct Prefs {
   std::uint32_t disk_mb = 20480;  // of the data folder; 0: no limit
   std::uint32_t memory_mb = 0;    // of all tasks; 0: half of the machine's
   std::uint32_t unit_hours = 24;  // of one unit; 0: any
+  bool require_sandbox = false;   // compute only in a whole one
 
   bool operator==(const Prefs&) const = default;
 };

@@ -91,6 +91,7 @@ nlohmann::ordered_json to_json(const ProjectStatus& status) {
           {"running", status.activity.pid != 0},
           {"pid", status.activity.pid},
           {"devices", status.activity.devices},
+          {"confinement", status.activity.confinement},
           {"computing", computing_text(status.activity)},
           {"trouble", status.activity.trouble},
           {"state_trouble", status.state_trouble},

@@ -160,6 +160,7 @@ std::string computing_text(const Activity& activity) {
   if (gpus > 0) {
     text += fmt::format("; GPU {} % of the time", activity.gpu_percent);
   }
+  if (!activity.confinement.empty()) text += "; " + activity.confinement;
   return text;
 }
 

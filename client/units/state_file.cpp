@@ -236,6 +236,7 @@ void write_activity(const fs::path& file, const Activity& activity) {
   }
   Json json{{"pid", activity.pid},
             {"devices", activity.devices},
+            {"confinement", activity.confinement},
             {"trouble", activity.trouble},
             {"away", activity.is_away},
             {"refused", activity.is_refused},
@@ -260,6 +261,7 @@ Activity read_activity(const fs::path& file) {
     Activity activity;
     json.at("pid").get_to(activity.pid);
     json.at("devices").get_to(activity.devices);
+    activity.confinement = json.value("confinement", "");
     json.at("trouble").get_to(activity.trouble);
     json.at("away").get_to(activity.is_away);
     activity.is_refused = json.value("refused", false);

@@ -66,6 +66,7 @@ struct TaskActivity {
 struct Activity {
   int pid = 0;
   std::vector<std::string> devices;  // of the workers, as they say
+  std::string confinement;           // alike; empty: they have not said
   std::string trouble;   // what keeps it from working as it should; empty: none
   bool is_away = false;  // the project; `trouble` says since when
   bool is_refused = false;    // by the project; `trouble` says why

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -18,6 +19,8 @@
 #include "client/worker/checks/bench.h"
 #include "client/worker/checks/explain.h"
 #include "client/worker/checks/self_test.h"
+#include "client/worker/confinement/confinement.h"
+#include "client/worker/confinement/escapes.h"
 #include "client/worker/serve.h"
 #include "commandline/man_page.h"
 #include "kernels/devices/backends.h"
@@ -34,6 +37,7 @@ struct Options {
   bool serve = false;
   bool json = false;
   bool boinc = false;
+  bool confinement_test = false;
   // Of --boinc: what a BoincTask is made of.
   std::string project;
   std::string project_key;
@@ -48,6 +52,8 @@ struct Options {
   std::uint32_t cpu_percent = 100;
   std::uint32_t gpu_percent = 100;
   std::uint32_t memory_mb = 0;
+  std::vector<fs::path> folders;
+  bool require_sandbox = false;
 };
 
 int list(const Options& options) {
@@ -144,17 +150,52 @@ void limit_memory(std::uint32_t megabytes) {
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) throw_errno("limit the memory");
 }
 
+std::string expect_confined(const Options& options, const Confinement& found) {
+  if (options.require_sandbox && !found.is_whole()) {
+    throw Error(ErrorKind::unsupported,
+                text_of(found) + "; the preference require_sandbox forbids it");
+  }
+  return text_of(found);
+}
+
+int test_confinement(const Options& options) {
+  constexpr std::uint32_t kMemoryMb = 512;
+  std::string name = (fs::temp_directory_path() / "quorate-XXXXXX").string();
+  if (::mkdtemp(name.data()) == nullptr) throw_errno("make " + name);
+  const std::vector<Escape> escapes =
+      try_escapes(name, is_gpu(options.device), kMemoryMb);
+  fs::remove_all(name);
+  std::size_t refused = 0;
+  for (const Escape& escape : escapes) {
+    say("{:<8} {}{}{}\n", escape.is_refused ? "refused" : "FAIL", escape.name,
+        escape.is_refused ? "" : ": ", escape.found);
+    if (escape.is_refused) ++refused;
+  }
+  say("{} of {} refused, on {}\n", refused, escapes.size(), options.device);
+  return refused == escapes.size() ? 0 : 1;
+}
+
 int serve(const Options& options) {
   ::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error, reported as such
   FileDescriptor replies = take_standard_output();
   SystemClock clock;
   try {
     limit_memory(options.memory_mb);
+    const ConfinementOptions walls{options.folders, is_gpu(options.device)};
+    Confinement confinement;
+    ServeOptions serving;
+    if (!walls.folders.empty()) {
+      confinement.files = confine_files(walls);
+      serving.confine = [&] {
+        confinement.calls = confine_calls(walls);
+        return expect_confined(options, confinement);
+      };
+    }
     // A GPU rests by itself, between slices of a step.
-    std::uint32_t percent = is_gpu(options.device) ? 100 : options.cpu_percent;
+    serving.cpu_percent = walls.is_gpu ? 100 : options.cpu_percent;
     WorkerServer server(
         make_backend(options.device, options.threads, options.gpu_percent),
-        ServeOptions{percent}, clock, STDIN_FILENO, replies.get());
+        serving, clock, STDIN_FILENO, replies.get());
     server.run();
   } catch (const Error& error) {
     protocol::WorkerFailed failed{0, std::string(name_of(error.kind())),
@@ -213,6 +254,9 @@ void describe(CLI::App& app, Options& options) {
   mode->add_flag("--boinc", options.boinc,
                  "compute the unit in this folder, for the BOINC client that "
                  "started the program");
+  mode->add_flag("--confinement-test", options.confinement_test,
+                 "try to break out of what --serve confines a worker to, on "
+                 "--device, and say what was refused");
   mode->add_option("--explain", options.explained.workunit,
                    "compute this sealed unit on --device and on --against, and "
                    "say which operation of which step first differs")
@@ -243,6 +287,14 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--memory-mb", options.memory_mb,
                  "with --serve: most memory to use, in megabytes; 0: no limit")
       ->capture_default_str();
+  app.add_option("--folder", options.folders,
+                 "with --serve: read and write files in this folder only, and "
+                 "make no call that computing does not need; may be given "
+                 "several times")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingDirectory);
+  app.add_flag("--require-sandbox", options.require_sandbox,
+               "with --folder: do not serve if the system cannot confine it");
   describe_boinc(app, options);
 }
 
@@ -250,6 +302,7 @@ int run(const Options& options) {
   if (options.list_devices) return list(options);
   if (options.self_test) return self_test(options);
   if (options.bench) return bench(options);
+  if (options.confinement_test) return test_confinement(options);
   if (options.boinc) return compute_for_boinc(options);
   if (!options.explained.workunit.empty()) return explain(options);
   return serve(options);

@@ -86,8 +86,8 @@ void WorkerServer::run() {
   require_exact(*backend_);
   const DeviceInfo device = backend_->device();
   say(protocol::WorkerReady{
-      device_text(device.name, device.model, device.driver),
-      kArithmeticVersion});
+      device_text(device.name, device.model, device.driver), kArithmeticVersion,
+      options_.confine ? options_.confine() : ""});
   while (std::optional<Received> received = inbox_.next()) answer(*received);
 }
 

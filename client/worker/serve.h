@@ -9,7 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "base/clock.h"
 #include "client/worker/inbox.h"
@@ -21,6 +23,9 @@ namespace quorate::worker {
 
 struct ServeOptions {
   std::uint32_t cpu_percent = 100;  // duty cycle of the computing, 1 to 100
+  // Called once the device has proved itself, before the first unit; returns
+  // how far the process is confined. May throw unsupported.
+  std::function<std::string()> confine = {};
 };
 
 class WorkerServer {

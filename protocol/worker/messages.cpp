@@ -90,9 +90,13 @@ Json to_json(const StopRequest&) {
 }
 
 Json to_json(const WorkerReady& ready) {
-  return {{"type", "ready"},
-          {"device", plain_text(ready.device, kMaxDevice)},
-          {"arithmetic", ready.arithmetic}};
+  Json json = {{"type", "ready"},
+               {"device", plain_text(ready.device, kMaxDevice)},
+               {"arithmetic", ready.arithmetic}};
+  if (!ready.confinement.empty()) {
+    json["confinement"] = plain_text(ready.confinement, kMaxConfinement);
+  }
+  return json;
 }
 
 Json to_json(const WorkerProgress& progress) {
@@ -170,6 +174,15 @@ EvaluateRequest read_evaluate(const JsonValue& root) {
   return request;
 }
 
+WorkerReady read_ready(const JsonValue& root) {
+  WorkerReady ready{root.at("device").text(kMaxDevice),
+                    root.at("arithmetic").integer32()};
+  if (auto confinement = root.find("confinement")) {
+    ready.confinement = confinement->text(kMaxConfinement);
+  }
+  return ready;
+}
+
 WorkerProgress read_progress(const JsonValue& root) {
   return {root.at("job").integer(kMaxId), root.at("step").integer32(),
           root.at("steps").integer32()};
@@ -241,8 +254,7 @@ WorkerReply parse_worker_reply(const std::string& line) {
   JsonValue type = root.at("type");
   std::string name = type.text(kMaxKind);
   if (name == "ready") {
-    return WorkerReady{root.at("device").text(kMaxDevice),
-                       root.at("arithmetic").integer32()};
+    return read_ready(root);
   }
   if (name == "progress") return read_progress(root);
   if (name == "computed") return read_computed(root);

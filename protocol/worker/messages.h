@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -49,10 +50,15 @@ struct StopRequest {};  // give up the present job, after a checkpoint
 using WorkerRequest =
     std::variant<ComputeRequest, EvaluateRequest, StopRequest>;
 
+// What it says of itself when the system confines it wholly.
+inline constexpr std::string_view kConfined = "confined";
+
 // First line of a worker: it is there, and this is what it computes on.
 struct WorkerReady {
   std::string device;  // "cpu:avx512"
   std::uint32_t arithmetic = 0;
+  // kConfined, or how far and why not wholly; empty: nobody asked for it.
+  std::string confinement = {};
 };
 struct WorkerProgress {
   std::uint64_t job = 0;

@@ -16,12 +16,18 @@ namespace {
 constexpr const char* kProgram = "quorate-worker";
 
 std::vector<std::string> command_of(const WorkerOptions& options) {
-  return {options.program, "--serve",
-          "--device",      options.device,
-          "--threads",     std::to_string(options.threads),
-          "--cpu-percent", std::to_string(options.cpu_percent),
-          "--memory-mb",   std::to_string(options.memory_mb),
-          "--gpu-percent", std::to_string(options.gpu_percent)};
+  std::vector<std::string> command = {
+      options.program, "--serve",
+      "--device",      options.device,
+      "--threads",     std::to_string(options.threads),
+      "--cpu-percent", std::to_string(options.cpu_percent),
+      "--memory-mb",   std::to_string(options.memory_mb),
+      "--gpu-percent", std::to_string(options.gpu_percent)};
+  for (const fs::path& folder : options.folders) {
+    command.insert(command.end(), {"--folder", folder.string()});
+  }
+  if (options.must_be_confined) command.emplace_back("--require-sandbox");
+  return command;
 }
 
 // The driver of a GPU may compile its kernels at the first start.

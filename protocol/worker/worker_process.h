@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/child_process.h"
 #include "base/clock.h"
@@ -26,6 +27,11 @@ struct WorkerOptions {
   std::uint32_t memory_mb = 0;      // that it may take; 0: all there is
   std::uint32_t gpu_percent = 100;  // duty cycle of a GPU
   int niceness = 0;
+  // The only ones whose files it may read and write; must be there. None: it is
+  // not confined.
+  std::vector<fs::path> folders = {};
+  // It serves only if the system confines it wholly.
+  bool must_be_confined = false;
   // A busy worker reports progress several times a second. One that says
   // nothing for so long hangs: whoever drives it kills it and starts another.
   // Long, because a step of a large model on a slow, busy machine takes

@@ -34,6 +34,7 @@ TEST_CASE_FIXTURE(Fixture, "changed preferences are followed within seconds") {
   set_pref("cache_mb", "20");
   set_pref("disk_mb", "64");
   set_pref("unit_hours", "2");
+  set_pref("require_sandbox", "yes");
   set_pref("down_kbps", "30");
   set_pref("up_kbps", "8");
   clock.advance(Seconds(2));
@@ -44,6 +45,7 @@ TEST_CASE_FIXTURE(Fixture, "changed preferences are followed within seconds") {
   CHECK(orders.cache_bytes == 20U << 20);
   CHECK(orders.disk_bytes == 64U << 20);
   CHECK(orders.longest_unit == Seconds(7200));
+  CHECK(orders.requires_sandbox);
   CHECK(network.down_limit == 30'000);
   CHECK(network.up_limit == 8'000);
 }

@@ -23,6 +23,7 @@ Prefs all_changed() {
   set(prefs, pref_info("disk_mb"), "900");
   set(prefs, pref_info("memory_mb"), "4000");
   set(prefs, pref_info("unit_hours"), "2");
+  set(prefs, pref_info("require_sandbox"), "yes");
   return prefs;
 }
 

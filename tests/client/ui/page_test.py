@@ -35,7 +35,8 @@ def sample_status():
                   "gpu_percent": 40, "hours": "22:00-07:00",
                   "on_battery": False, "max_load": 25, "idle_minutes": 0,
                   "down_kbps": 0, "up_kbps": 100, "cache_mb": 1024,
-                  "disk_mb": 20480, "unit_hours": 24},
+                  "disk_mb": 20480, "memory_mb": 0, "unit_hours": 24,
+                  "require_sandbox": False},
         "projects": [{
             "name": HOSTILE, "url": "https://example.org:8470",
             "fingerprint": "00", "user": "ada", "running": True, "pid": 7,

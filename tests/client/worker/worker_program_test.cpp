@@ -114,6 +114,43 @@ TEST_CASE("a unit computed twice, and on another device, has one claim") {
   CHECK(sha256(read_file(files.folder() / "two")) == first.claim.update);
 }
 
+// A sanitizer's own thread, at the end of the process, is no thread of ours.
+TEST_CASE("a confined worker computes the same, in its folder only" *
+          doctest::skip(kIsSanitized)) {
+  UnitFiles files;
+  test::TemporaryFolder elsewhere;
+  WorkerProcess free(options_with());
+  CHECK(free.ready().confinement.empty());
+  free.send(files.request(1, "free"));
+  const auto first = std::get<ComputeDone>(outcome(free));
+
+  WorkerOptions options = options_with();
+  options.folders = {files.folder()};
+  options.threads = 2;
+  WorkerProcess confined(options);
+  if (confined.ready().confinement != kConfined) {
+    MESSAGE("skipped: ", confined.ready().confinement);
+    options.must_be_confined = true;
+    CHECK_THROWS_WITH_AS(WorkerProcess{options},
+                         doctest::Contains("require_sandbox"), Error);
+    return;
+  }
+  confined.send(files.request(2, "confined"));
+  CHECK(std::get<ComputeDone>(outcome(confined)).claim == first.claim);
+  ComputeRequest outside = files.request(3, "outside");
+  outside.update = (elsewhere.path() / "update").string();
+  confined.send(outside);
+  CHECK(std::get<WorkerFailed>(outcome(confined)).kind == "io");
+  CHECK(fs::is_empty(elsewhere.path()));
+  outside = files.request(4, "outside");
+  fs::copy_file(outside.snapshot, elsewhere.path() / "snapshot");
+  outside.snapshot = (elsewhere.path() / "snapshot").string();
+  confined.send(outside);
+  CHECK(std::get<WorkerFailed>(outcome(confined)).kind == "io");
+  options.must_be_confined = true;
+  CHECK(WorkerProcess(options).ready().confinement == kConfined);
+}
+
 TEST_CASE("stop, kill and resume lead to the claim of the straight run") {
   UnitFiles files(long_unit());
   WorkerProcess straight(options_with());
