@@ -6,9 +6,9 @@
 # Their maintainer is who made the commit, or DEBFULLNAME and DEBEMAIL.
 # Usage: packaging/deb.sh [FOLDER]   (build/packages)
 set -euo pipefail
-cd "$(dirname "$0")/.."
-
-out=$(realpath -m "${1:-build/packages}")
+root=$(realpath "$(dirname "$0")/..")
+out=$(realpath -m "${1:-$root/build/packages}")
+cd "$root"
 if ! git rev-parse --verify --quiet HEAD >/dev/null; then
   echo "packaging/deb.sh: $PWD is no git checkout: packages are made of a commit" >&2
   exit 1
@@ -16,7 +16,7 @@ fi
 if [[ -n $(git status --porcelain --untracked-files=no) ]]; then
   echo "packaging/deb.sh: what is not committed is left out" >&2
 fi
-packaging/setup.sh --packages
+packaging/setup.sh --packages >/dev/null
 
 upstream=$(sed -n 's/^project(quorate VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)

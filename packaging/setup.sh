@@ -26,6 +26,7 @@ test_packages=(
 )
 package_packages=(
   debhelper dpkg-dev doctest-dev git # packaging/deb.sh
+  gnupg reprepro # packaging/repository.sh
   lintian mmdebstrap systemd-container # tests/packages
 )
 bench_packages=(

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from container import Container, Failure, expect, image, wait_for
 
 MOST_SECONDS, MOST_BYTES = 60, 15_000_000
 SCORES = {"quorate-client.service": 2.5, "quorate@first.service": 2.0}
+ROOT = pathlib.Path(__file__).parents[2]
 SOCKET = "/run/quorate-client/control.sock"
 
 
@@ -62,6 +64,29 @@ def bytes_of(box, *names):
     files = box.says("dpkg", "-L", *names).split("\n")
     return sum(path.stat().st_size for path in map(box.copies, set(files))
                if path.is_file() and not path.is_symlink())
+
+
+def upgrade(box, newer):
+    """From a signed repository, that nobody else can change."""
+    repository = newer / "repository"
+    subprocess.run([ROOT / "packaging/repository.sh", repository,
+                    newer / "keys", newer], check=True, capture_output=True)
+    inside = f"/packages/{repository.relative_to(box.packages)}"
+    box.says("cp", f"{inside}/quorate-archive.asc", "/etc/apt/keyrings/")
+    box.copies("/etc/apt/sources.list.d/quorate.list").write_text(
+        "deb [signed-by=/etc/apt/keyrings/quorate-archive.asc] "
+        f"file:{inside} bookworm main\n")
+    release = repository / "dists/bookworm/InRelease"
+    sealed = release.read_text()
+    release.write_text(sealed.replace("Label: Quorate", "Label: Another"))
+    (release.parent / "Release.gpg").unlink()
+    said = box.says("apt-get", "update", code=None)
+    expect("not valid" in said or "BADSIG" in said or "not signed" in said,
+           f"a changed repository: {said}")
+    release.write_text(sealed)
+    box.says("apt-get", "update", "-qq")
+    box.says("apt-get", "upgrade", "-y")
+    shutil.rmtree(newer)
 
 
 def main_pid(box, unit):
@@ -172,13 +197,11 @@ def test_packages(box, folder):
         code=None) and has_socket(box) and status(box)["projects"],
         90)
     check_goes_on(box, "kill -9")
-    newer = later(folder)
-    install(box, newer, "quorate-worker", "quorate-client", "quorate-server")
+    upgrade(box, later(folder))
     expect("+later" in box.says("dpkg-query", "-W", "quorate-client"), "version")
     wait_for("the service after the upgrade",
              lambda: has_socket(box), 30)
     check_goes_on(box, "an upgrade")
-    subprocess.run(["rm", "-r", newer], check=True)
     check_end(box)
 
 
