@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 known=(server simulator store boinc transfer kernels training learning attacks
-       codecs assimilator)
+       codecs assimilator sandbox)
 if [[ ${1:-} == --json ]]; then
   QUORATE_BENCH_JSON=$(realpath -m "${2:?usage: --json FILE}")
   export QUORATE_BENCH_JSON

@@ -26,15 +26,6 @@ using nlohmann::json;
 
 constexpr Seconds kDetachPatience{60};
 
-// The project as it was attached before.
-std::optional<Project> known_project(const std::vector<Project>& known,
-                                     const ProjectId& id) {
-  for (const Project& project : known) {
-    if (project.id == id) return project;
-  }
-  return std::nullopt;
-}
-
 json project_json(const Project& project) {
   return {{"project", project.statement.name},
           {"url", project.url},
@@ -72,11 +63,9 @@ void delete_account(const DataFolder& folder, const Project& project) {
 
 // Here, or by the agent that works in the folder.
 void remove_project(const DataFolder& folder, const Project& project) {
-  folder.ask_to_detach(project.id);
   const SystemClock clock;
   const Instant end = clock.now() + kDetachPatience;
-  while (folder.is_locked()) {
-    if (!fs::exists(folder.project_folder(project.id))) return;
+  while (!folder.detach(project)) {
     if (clock.now() > end) {
       throw Error(ErrorKind::unavailable,
                   fmt::format("detach from {}: the agent that works in {} has "
@@ -87,33 +76,19 @@ void remove_project(const DataFolder& folder, const Project& project) {
     }
     std::this_thread::sleep_for(kTick);
   }
-  const FileLock lock = folder.lock();
-  folder.remove_project(project);
 }
 
 }  // namespace
 
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json) {
-  expect_name(options.name, "--name");
-  expect_name(options.host_name, "--host-name");
-  ProjectAddress address = parse_project_address(options.address);
-  DataFolder folder(dir);
-  Project project = fetch_project(address, make_curl_transfer);
-  std::vector<Project> attached = folder.projects();
-  expect_no_stranger(attached, project, address);
-  expect_newest(attached, project, SystemClock().unix_ms());
-  if (!options.account.empty()) folder.adopt_account(options.account);
-  auto known = known_project(attached, project.id);
-  project.has_own_keys = !known || known->has_own_keys;
-  project.user_name = options.name;
-  if (options.name.empty() && known) project.user_name = known->user_name;
-  project.host_name = options.host_name;
-  if (options.host_name.empty() && known) project.host_name = known->host_name;
-  folder.add_project(project);
+  const DataFolder folder(dir);
+  const Attached attached = attach_project(folder, options, make_curl_transfer,
+                                           SystemClock().unix_ms());
+  const Project& project = attached.project;
+  const bool is_first = attached.is_first;
   // Makes the host's key now, so that `run` can miss it.
   const Identity identity = identity_of(folder, project);
   const PublicKey& account = identity.account.public_key();
-  bool is_first = address.fingerprint.empty() && !known;
   if (as_json) {
     json row = project_json(project);
     row["account"] = account.hex();

@@ -13,18 +13,12 @@
 
 #include "base/file.h"
 #include "client/exchange/result_signing.h"
+#include "client/folder/attach.h"
 #include "client/machine/settings.h"
 #include "client/ui/ui.h"
 
 namespace quorate::client {
 
-struct AttachOptions {
-  std::string address;  // URL[#FINGERPRINT]
-  std::string account;  // key file; empty: this folder's own
-  std::string name;     // of the volunteer, up to 64 bytes
-  // Of this computer, for everybody; empty: as before, or a neutral one.
-  std::string host_name;
-};
 void attach(const fs::path& dir, const AttachOptions& options, bool as_json);
 
 // url: address or fingerprint of an attached project. deletes_account: has the

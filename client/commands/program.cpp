@@ -220,6 +220,8 @@ void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
       ->check(CLI::Range(0, 65535));
   command->add_flag("--open", arguments.ui.should_open,
                     "open it in the browser");
+  command->add_flag("--until-closed", arguments.ui.until_closed,
+                    "end when nobody has had the page open for five minutes");
   add_json(command, arguments);
   command->callback([&] {
     action = [&] {

@@ -140,6 +140,31 @@ void expect_no_stranger(const std::vector<Project>& attached,
           fingerprint(found.id)));
 }
 
+Attached attach_project(const DataFolder& folder, const AttachOptions& options,
+                        const TransferMaker& make, Millis unix_ms) {
+  expect_name(options.name, "--name");
+  expect_name(options.host_name, "--host-name");
+  const ProjectAddress address = parse_project_address(options.address);
+  Project project = fetch_project(address, make);
+  const std::vector<Project> attached = folder.projects();
+  expect_no_stranger(attached, project, address);
+  expect_newest(attached, project, unix_ms);
+  if (!options.account.empty()) folder.adopt_account(options.account);
+  const auto known =
+      std::find_if(attached.begin(), attached.end(),
+                   [&](const Project& one) { return one.id == project.id; });
+  const bool is_known = known != attached.end();
+  project.has_own_keys = !is_known || known->has_own_keys;
+  project.user_name = options.name;
+  if (options.name.empty() && is_known) project.user_name = known->user_name;
+  project.host_name = options.host_name;
+  if (options.host_name.empty() && is_known) {
+    project.host_name = known->host_name;
+  }
+  folder.add_project(project);
+  return {std::move(project), address.fingerprint.empty() && !is_known};
+}
+
 void expect_name(const std::string& name, const char* option) {
   constexpr std::size_t kMostBytes = 64;
   if (name.size() > kMostBytes) {

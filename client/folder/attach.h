@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "client/folder/data_folder.h"
 #include "client/folder/project.h"
 #include "protocol/transfer/curl_transfer.h"
 #include "protocol/transfer/project_address.h"
@@ -34,6 +35,23 @@ void expect_newest(const std::vector<Project>& attached, const Project& found,
 // that has moved. Pure.
 void expect_no_stranger(const std::vector<Project>& attached,
                         const Project& found, const ProjectAddress& address);
+
+struct AttachOptions {
+  std::string address;  // URL[#FINGERPRINT]
+  std::string account;  // key file; empty: this folder's own
+  std::string name;     // of the volunteer, up to 64 bytes
+  // Of this computer, for everybody; empty: as before, or a neutral one.
+  std::string host_name;
+};
+struct Attached {
+  Project project;
+  // Nothing but the address said that it is the one: pinned from now on.
+  bool is_first = false;
+};
+// All of it: asks the address and adds the project to the folder. Throws what
+// the functions above do, and usage.
+Attached attach_project(const DataFolder& folder, const AttachOptions& options,
+                        const TransferMaker& make, Millis unix_ms);
 
 // A volunteer's or a computer's name as projects take it: up to 64 bytes, no
 // control characters; may be empty. option: by which it was given, for the

@@ -118,16 +118,6 @@ FileLock DataFolder::lock() const {
   }
 }
 
-bool DataFolder::is_locked() const {
-  try {
-    FileLock lock(root_ / "lock");
-    return false;
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::denied) throw;
-    return true;
-  }
-}
-
 std::optional<Pause> DataFolder::pause(std::int64_t unix_ms) const {
   Pause pause;
   try {
@@ -164,8 +154,18 @@ void DataFolder::remove_project(const Project& project) const {
   fs::remove_all(project_folder(project.id));
 }
 
-void DataFolder::ask_to_detach(const ProjectId& project) const {
-  write_file_durably(project_folder(project) / "detaching", {});
+bool DataFolder::detach(const Project& project) const {
+  const fs::path folder = project_folder(project.id);
+  if (!fs::exists(folder)) return true;
+  write_file_durably(folder / "detaching", {});
+  try {
+    const FileLock lock(root_ / "lock");
+    remove_project(project);
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::denied) throw;
+    return false;
+  }
 }
 
 bool DataFolder::is_to_detach(const ProjectId& project) const {

@@ -40,7 +40,6 @@ class DataFolder {
   // Held by whoever works with the projects. Throws denied, naming the process
   // that holds it and how to stop it.
   FileLock lock() const;
-  bool is_locked() const;
 
   // The pause that holds at `unix_ms`, if any.
   std::optional<Pause> pause(std::int64_t unix_ms) const;
@@ -55,10 +54,13 @@ class DataFolder {
   fs::path project_folder(const ProjectId& project) const;
   // Durable on return; in the place of what was known of that project.
   void add_project(const Project& project) const;
-  // Removes its folder with all objects and unfinished results.
+  // Removes its folder with all objects and unfinished results. For whoever
+  // holds the lock.
   void remove_project(const Project& project) const;
-  // For whoever holds the lock: to be removed, by it. Durable on return.
-  void ask_to_detach(const ProjectId& project) const;
+  // Removes it, or asks the agent to that holds the lock. Returns whether it is
+  // gone: if not, call it again a little later.
+  bool detach(const Project& project) const;
+  // Somebody asked the agent.
   bool is_to_detach(const ProjectId& project) const;
   std::vector<Project> projects() const;
 

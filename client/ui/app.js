@@ -76,6 +76,8 @@ function projectCard(project) {
   find('.rest').textContent = project.why ? `Rests: ${project.why}` :
       project.no_work ? `Waits: ${project.no_work}` : '';
   find('.tasks').append(...project.tasks.map(taskItem));
+  find('.leave').dataset.fingerprint = project.fingerprint;
+  find('.leave').dataset.name = project.name;
   return card;
 }
 
@@ -116,12 +118,15 @@ async function ask(path, change) {
   return json;
 }
 
-async function send(path, change) {
-  setText(byId('refusal'), '');
+// Says what was wrong in the element `refusal`; true: it was done.
+async function send(path, change, refusal = 'refusal') {
+  setText(byId(refusal), '');
   try {
     show(await ask(path, change));
+    return true;
   } catch (error) {
-    setText(byId('refusal'), error.message);
+    setText(byId(refusal), error.message);
+    return false;
   }
 }
 
@@ -139,6 +144,23 @@ for (const button of document.querySelectorAll('[data-seconds]')) {
     send('pause', {seconds: Number(button.dataset.seconds)});
   });
 }
+byId('attach').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const [address, name] = [form.elements.address, form.elements.name];
+  const button = form.querySelector('button');
+  button.disabled = true;
+  const change = {address: address.value.trim(), name: name.value.trim()};
+  if (await send('attach', change, 'attach-refusal')) form.reset();
+  button.disabled = false;
+});
+byId('projects').addEventListener('click', (event) => {
+  const button = event.target.closest('.leave');
+  if (button && confirm(`Leave ${button.dataset.name}? Unfinished work is ` +
+      'given up; your keys stay.')) {
+    send('detach', {fingerprint: button.dataset.fingerprint}, 'attach-refusal');
+  }
+});
 byId('resume').addEventListener('click', () => send('resume', {}));
 byId('snooze').addEventListener('submit', (event) => {
   event.preventDefault();

@@ -4,6 +4,8 @@
 
 #include "base/crypto.h"
 #include "base/json_fields.h"
+#include "client/exchange/session.h"
+#include "client/folder/choose_project.h"
 #include "client/status/status.h"
 #include "client/ui/embedded.h"
 
@@ -46,8 +48,12 @@ std::string pattern_of(const char* name) {
 
 }  // namespace
 
-LocalPage::LocalPage(const DataFolder& folder, const Clock& clock)
-    : folder_(folder), clock_(clock) {
+LocalPage::LocalPage(const DataFolder& folder, const Clock& clock,
+                     TransferMaker make)
+    : folder_(folder),
+      clock_(clock),
+      make_(std::move(make)),
+      last_seen_(clock.now()) {
   Hash random;
   fill_secret_random(random.bytes);
   token_ = random.hex().substr(0, 32);
@@ -74,6 +80,8 @@ Router LocalPage::router() {
   add_change(router, "pause", &LocalPage::pause);
   add_change(router, "resume", &LocalPage::resume);
   add_change(router, "prefs", &LocalPage::set_pref);
+  add_change(router, "attach", &LocalPage::attach);
+  add_change(router, "detach", &LocalPage::detach);
   return router;
 }
 
@@ -103,14 +111,18 @@ void LocalPage::add_change(Router& router, const char* name,
       kMostBody);
 }
 
-bool LocalPage::is_for_us(const Request& request) const {
+bool LocalPage::is_for_us(const Request& request) {
   std::string_view host = request.header("host");
   bool is_here = host == fmt::format("127.0.0.1:{}", port_.load()) ||
                  host == fmt::format("localhost:{}", port_.load());
-  return is_here && is_same_secret(request.path_value("token"), token_);
+  if (!is_here || !is_same_secret(request.path_value("token"), token_)) {
+    return false;
+  }
+  last_seen_ = clock_.now();
+  return true;
 }
 
-bool LocalPage::may_change(const Request& request) const {
+bool LocalPage::may_change(const Request& request) {
   std::string_view origin = request.header("origin");
   bool is_own_page = origin.empty() ||
                      origin == fmt::format("http://{}", request.header("host"));
@@ -149,6 +161,28 @@ std::string LocalPage::set_pref(ByteView body) {
   Prefs prefs = load_prefs(folder_.prefs_file());
   set(prefs, info, fields.text("value", 1000));
   save_prefs(folder_.prefs_file(), prefs);
+  return status_now();
+}
+
+// {"address": "URL#FINGERPRINT", "name": ""}: as `attach` takes them. What the
+// project is told is what `attach` says it is.
+std::string LocalPage::attach(ByteView body) {
+  nlohmann::json json = parse_json(as_text(body), kLimits, "attach");
+  JsonFields fields(json, "attach");
+  AttachOptions options;
+  options.address = fields.text("address", 1000);
+  options.name = fields.text("name", 64);
+  const Attached attached =
+      attach_project(folder_, options, make_, clock_.unix_ms());
+  identity_of(folder_, attached.project);  // makes the keys
+  return status_now();
+}
+
+// {"fingerprint": "..."}. An agent that computes for it lets go of it first.
+std::string LocalPage::detach(ByteView body) {
+  nlohmann::json json = parse_json(as_text(body), kLimits, "detach");
+  const std::string wanted = JsonFields(json, "detach").text("fingerprint", 64);
+  folder_.detach(choose_project(folder_.projects(), wanted, "a fingerprint"));
   return status_now();
 }
 

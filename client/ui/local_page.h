@@ -19,6 +19,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "client/folder/attach.h"
 #include "client/folder/data_folder.h"
 #include "server/http/router.h"
 
@@ -26,31 +27,38 @@ namespace quorate::client {
 
 class LocalPage {
  public:
-  // Both outlive the page. The token is made anew.
-  LocalPage(const DataFolder& folder, const Clock& clock);
+  // Folder and clock outlive the page. The token is made anew.
+  LocalPage(const DataFolder& folder, const Clock& clock,
+            TransferMaker make = make_curl_transfer);
 
   Router router();
   // The port that it listens on; before the first request.
   void set_port(std::uint16_t port) { port_ = port; }
   std::string url() const;
   const std::string& token() const { return token_; }
+  // When somebody last looked at it, or it was made.
+  Instant last_seen() const { return last_seen_; }
 
  private:
   void add_asset(Router& router, const char* name, const char* content_type,
                  std::string_view bytes);
   void add_change(Router& router, const char* name,
                   std::string (LocalPage::*change)(ByteView body));
-  bool is_for_us(const Request& request) const;
-  bool may_change(const Request& request) const;
+  bool is_for_us(const Request& request);
+  bool may_change(const Request& request);
   std::string status_now() const;
   std::string pause(ByteView body);
   std::string resume(ByteView body);
   std::string set_pref(ByteView body);
+  std::string attach(ByteView body);
+  std::string detach(ByteView body);
 
   const DataFolder& folder_;
   const Clock& clock_;
+  TransferMaker make_;
   std::string token_;
   std::atomic<std::uint16_t> port_{0};
+  std::atomic<Instant> last_seen_;
 };
 
 }  // namespace quorate::client

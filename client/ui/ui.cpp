@@ -18,6 +18,9 @@
 namespace quorate::client {
 namespace {
 
+// Browsers let a page that is behind others ask once a minute.
+constexpr Seconds kUnseen{300};
+
 // Left to itself: a browser that it starts outlives us.
 void start_browser(const fs::path& file) {
   std::string path = file.string();
@@ -67,7 +70,10 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   if (options.should_open) {
     open_in_browser(folder.root(), page.url());
   }
-  while (!should_leave) std::this_thread::sleep_for(kTick);
+  while (!should_leave &&
+         !(options.until_closed && clock.now() > page.last_seen() + kUnseen)) {
+    std::this_thread::sleep_for(kTick);
+  }
   server.stop(Seconds(1));
   std::error_code ignored;
   fs::remove(folder.root() / "ui.html", ignored);

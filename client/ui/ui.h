@@ -10,9 +10,10 @@
 namespace quorate::client {
 
 struct UiOptions {
-  std::uint16_t port = 0;    // 0: any free one
-  bool should_open = false;  // in the browser, with xdg-open
-  bool as_json = false;      // what is printed
+  std::uint16_t port = 0;     // 0: any free one
+  bool should_open = false;   // in the browser, with xdg-open
+  bool as_json = false;       // what is printed
+  bool until_closed = false;  // ends when nobody has looked for some minutes
 };
 
 // Opens the page in the browser, through a file in that private folder: the

@@ -141,6 +141,34 @@ def test_streams(stage):
     return "log and page over the socket"
 
 
+def test_page(stage):
+    """Joined and left by the page, without a terminal."""
+    server = training(stage)
+    service = Service(stage).start()
+    page = service.type("ui", "--json")
+    url = json.loads(page.stdout.readline())["url"].removesuffix("/page")
+
+    def post(what, **change):
+        request = urllib.request.Request(
+            f"{url}/{what}", json.dumps(change).encode(),
+            {"X-Quorate-Token": url.rpartition("/")[2]})
+        with urllib.request.urlopen(request, timeout=30) as reply:
+            return json.loads(reply.read())
+
+    post("attach", address=server.address(), name="ada")
+    wait_for("an accepted result", service.acknowledged, 60)
+    project = service.status()["projects"][0]
+    expect(project["user"] == "ada", f"joined as {project['user']}")
+    wait_for("its sandbox", lambda: "confined" in
+             service.status()["projects"][0]["confinement"])
+    post("detach", fingerprint=project["fingerprint"])
+    wait_for("it to be left", lambda: not service.status()["projects"], 20)
+    page.kill()
+    page.communicate()
+    service.stop()
+    return "joined and left by the page"
+
+
 def children_of(service):
     return subprocess.run(["pgrep", "-P", str(service.child.pid)], text=True,
                           capture_output=True).stdout.split()
@@ -213,4 +241,4 @@ def check_other_user(stage, service):
 
 if __name__ == "__main__":
     run(__doc__, test_life, test_killed_while_it_detaches, test_streams,
-        test_strangers)
+        test_page, test_strangers)

@@ -51,15 +51,25 @@ constexpr const char* kWriteGpu[] = {"/dev/dri",
                                      "/dev/shm"};
 
 // Drivers keep what they compiled: in our folder, for the usual one holds other
-// programs' files, too.
-void keep_caches_in(const fs::path& folder) {
-  const std::string cache = (folder / "drivers").string();
-  for (const char* name :
-       {"XDG_CACHE_HOME", "CUDA_CACHE_PATH", "POCL_CACHE_DIR",
-        "MESA_SHADER_CACHE_DIR", "TMPDIR"}) {
+// programs' files, too. Where somebody has chosen a place for a driver, it may
+// write there. Returns these places.
+std::vector<fs::path> keep_caches_in(const fs::path& folder) {
+  const fs::path cache = folder / "drivers";
+  make_private_folder(cache);
+  for (const char* name : {"XDG_CACHE_HOME", "TMPDIR"}) {
     ::setenv(name, cache.c_str(), 1);
   }
-  make_private_folder(cache);
+  std::vector<fs::path> chosen;
+  for (const char* name :
+       {"CUDA_CACHE_PATH", "POCL_CACHE_DIR", "MESA_SHADER_CACHE_DIR"}) {
+    const char* place = std::getenv(name);
+    if (place != nullptr) {
+      chosen.emplace_back(place);
+    } else {
+      ::setenv(name, cache.c_str(), 1);
+    }
+  }
+  return chosen;
 }
 
 void limit(int resource, rlim_t most) {
@@ -89,15 +99,17 @@ std::string confine_files(const ConfinementOptions& options) {
     return fmt::format("no new privileges: {}", std::strerror(errno));
   }
   FileRules rules;
+  rules.own = options.folders;
   for (const char* path : kReadPaths) rules.read.emplace_back(path);
   for (const char* path : kWriteCpu) rules.write.emplace_back(path);
   if (options.is_gpu) {
-    keep_caches_in(options.folders.at(0));
+    for (const fs::path& place : keep_caches_in(options.folders.at(0))) {
+      rules.own.push_back(place);
+    }
     for (const char* path : kWriteGpu) rules.write.emplace_back(path);
     // OpenCL on a CPU links what it compiled.
     rules.may_execute = true;
   }
-  rules.own = options.folders;
   return restrict_files(rules);
 }
 

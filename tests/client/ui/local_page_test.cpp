@@ -5,6 +5,7 @@
 
 #include "client/permission/prefs.h"
 #include "server/http/server.h"
+#include "tests/client/statement_server.h"
 #include "tests/support/raw_http.h"
 #include "tests/support/temporary_folder.h"
 
@@ -18,7 +19,10 @@ struct Fixture {
   test::TemporaryFolder root;
   DataFolder folder{root.path()};
   ManualClock clock;
-  LocalPage page{folder, clock};
+  LocalPage page{folder, clock, [](const CurlOptions&) {
+                   return std::make_unique<test::StatementServer>(
+                       test::sealed(test::sample_statement()));
+                 }};
   HttpServer server{HttpOptions{1, {}, {}}};
   std::uint16_t port = server.listen(TcpListener{}, page.router());
   std::string host = fmt::format("127.0.0.1:{}", port);
@@ -102,6 +106,8 @@ TEST_CASE_FIXTURE(Fixture, "a change needs the token in its header as well") {
   }
   CHECK(post("pause", "{\"seconds\":0}").status == 403);
   CHECK(post("prefs", R"({"key":"cores","value":"1"})").status == 403);
+  CHECK(post("attach", R"({"address":"https://host:1","name":""})").status ==
+        403);
   CHECK_FALSE(is_paused());
   CHECK(load_prefs(folder.prefs_file()) == Prefs{});
 }
@@ -128,6 +134,41 @@ TEST_CASE_FIXTURE(Fixture, "preferences are set as on the command line") {
   CHECK(load_prefs(folder.prefs_file()).cores == 2);
 }
 
+TEST_CASE_FIXTURE(Fixture, "a project is joined and left") {
+  const std::string id = fingerprint(test::sample_project());
+  CHECK(post("attach", R"({"address":"https://host:1","name":"ada"})").status ==
+        200);
+  REQUIRE(folder.projects().size() == 1);
+  CHECK(folder.projects()[0].user_name == "ada");
+  CHECK(folder.has_host_key());
+  const std::string other(id.size(), '0');
+  RawResponse stranger = post(
+      "attach",
+      fmt::format(R"({{"address":"https://host:1#{}","name":""}})", other));
+  CHECK(stranger.status == 403);
+  CHECK(stranger.body.find(id) != std::string::npos);
+  CHECK(post("detach", R"({"fingerprint":"00000000"})").status == 400);
+  CHECK(folder.projects().size() == 1);
+  const std::string leave = fmt::format(R"({{"fingerprint":"{}"}})", id);
+  {
+    const FileLock agent = folder.lock();
+    CHECK(post("detach", leave).status == 200);
+    CHECK(folder.is_to_detach(test::sample_project()));
+  }
+  CHECK(post("detach", leave).status == 200);
+  CHECK(folder.projects().empty());
+}
+
+TEST_CASE_FIXTURE(Fixture, "it knows when somebody looked") {
+  clock.advance(Seconds(5));
+  token = "x";
+  get("status");
+  CHECK(clock.now() - page.last_seen() == Seconds(5));
+  token = page.token();
+  get("status");
+  CHECK(clock.now() == page.last_seen());
+}
+
 TEST_CASE_FIXTURE(Fixture, "hostile bodies are refused") {
   for (const std::string& body :
        {std::string(), std::string("{"), std::string("[]"), std::string("7"),
@@ -139,6 +180,8 @@ TEST_CASE_FIXTURE(Fixture, "hostile bodies are refused") {
     CAPTURE(body.substr(0, 40));
     CHECK(post("pause", body).status >= 400);
     CHECK(post("prefs", body).status >= 400);
+    CHECK(post("attach", body).status >= 400);
+    CHECK(post("detach", body).status >= 400);
   }
   CHECK_FALSE(is_paused());
 }

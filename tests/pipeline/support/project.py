@@ -426,8 +426,12 @@ class Stage:
         # Short: the path of a socket has at most 107 bytes.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="quorate-"))
         self.processes = []
+        # What a driver compiles is the same for all tests.
+        compiled = self.bin.parent / "pocl"
+        compiled.mkdir(exist_ok=True)
         self.environment = dict(os.environ, **{
             MARK: uuid.uuid4().hex,
+            "POCL_CACHE_DIR": str(compiled),
             "PATH": f"{self.bin}:{os.environ['PATH']}"})
         self.began = time.monotonic()
 
