@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "base/json_fields.h"
 
 namespace quorate::protocol {
 namespace {
@@ -32,6 +33,30 @@ TEST_CASE("nesting is bounded, however deep it is") {
         "m: JSON nested deeper than 16");
   CHECK(complaint(std::string(200'000, '[')) ==
         "m: JSON nested deeper than 16");
+}
+
+// In a time that grows with the square of its length, this takes minutes.
+TEST_CASE("a message of many values is read in one pass") {
+  std::string array = R"({"a":[{})";
+  std::string object = R"({"0":{})";
+  for (int i = 1; array.size() < 4 << 20; ++i) {
+    array += ",{}";
+    object += ",\"" + std::to_string(i) + "\":{}";
+  }
+  const JsonLimits limits{64 << 20, kMaxNesting};
+  const auto values = [&](const std::string& text) {
+    return parse_json(text, limits, "m");
+  };
+  CHECK(values(array + "]}").at("a").size() == (4 << 20) / 3 - 1);
+  CHECK(values(object + "}").size() == (4 << 20) / 3 - 1);
+}
+
+TEST_CASE("an answer is built as it was written") {
+  const std::string text =
+      R"({"a":[1,-2,0.5,"x",true,null,[],{}],"b":{"c":[{"d":[]}]}})";
+  CHECK(dump_json(parse_json(text, {1000, 5}, "m")) == text);
+  CHECK(dump_json(parse_json("[[[]],[7]]", {1000, 3}, "m")) == "[[[]],[7]]");
+  CHECK(dump_json(parse_json("\"x\"", {1000, 0}, "m")) == "\"x\"");
 }
 
 TEST_CASE("brackets within texts do not count as nesting") {

@@ -23,6 +23,8 @@ namespace quorate {
 namespace {
 
 constexpr std::uint64_t kMaxMessage = 256 << 10;
+// Of those who are not known yet, or who only say who they are.
+constexpr std::uint64_t kMaxIdentity = 4 << 10;
 constexpr std::string_view kOctets = "application/octet-stream";
 
 Response new_session_response() {
@@ -154,16 +156,16 @@ void NativeDoor::add_routes(Router& router) {
   });
   ledger_.add_routes(router);
   router.add(Method::post, "/v1/accounts", to(this, &NativeDoor::post_account),
-             kMaxMessage);
+             kMaxIdentity);
   router.add(Method::post, "/v1/accounts/deletion",
-             to(this, &NativeDoor::post_deletion), kMaxMessage);
+             to(this, &NativeDoor::post_deletion), kMaxIdentity);
   router.add(Method::post, "/v1/hosts", to(this, &NativeDoor::post_host),
-             kMaxMessage);
+             kMaxIdentity);
   router.add(Method::get, "/v1/hosts/me", to(this, &NativeDoor::get_standing));
   router.add(Method::get, "/v1/hosts/me/receipt",
              to(this, &NativeDoor::get_receipt));
   router.add(Method::post, "/v1/sessions", to(this, &NativeDoor::post_session),
-             kMaxMessage);
+             kMaxIdentity);
   router.add(Method::post, "/v1/work", to(this, &NativeDoor::post_work),
              kMaxMessage);
   router.add(Method::post, "/v1/heartbeat",
