@@ -41,7 +41,8 @@ std::uint32_t instances_short(const Workunit& unit, const Instances& now,
 
 }  // namespace
 
-Instances count_instances(std::span<const Result> results) {
+Instances count_instances(std::span<const Result> results,
+                          std::span<const ResultId> slow) {
   Instances instances;
   for (const Result& result : results) {
     switch (result.server_state) {
@@ -50,6 +51,9 @@ Instances count_instances(std::span<const Result> results) {
         break;
       case ServerState::in_progress:
         ++instances.in_progress;
+        if (std::find(slow.begin(), slow.end(), result.id) != slow.end()) {
+          ++instances.slow;
+        }
         if (result.user == kHouseUser) ++instances.house_in_progress;
         break;
       case ServerState::over:
@@ -96,8 +100,10 @@ ReplicationDecision more_results_wanted(const Workunit& unit,
         instances.total(), unit.max_total_results, unit.min_quorum);
     return decision;
   }
+  constexpr std::uint32_t kMostSlow = 1;
   decision.wants_house = unsent > 0 && !house_is_on_it &&
-                         (dispute || last_chance || !volunteer_eligible);
+                         (dispute || last_chance || !volunteer_eligible ||
+                          instances.slow > kMostSlow);
   return decision;
 }
 

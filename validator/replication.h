@@ -19,19 +19,23 @@ struct Instances {
   std::uint32_t errors = 0;     // failed on the host, or rejected by screening
   std::uint32_t no_reply = 0;   // the lease ran out
   std::uint32_t unneeded = 0;   // taken back before they were done
+  // Of those in progress: no longer waited for, though they may yet count.
+  std::uint32_t slow = 0;
   // House workers' share of those in progress, and of the errors.
   std::uint32_t house_in_progress = 0;
   std::uint32_t house_errors = 0;
 
-  std::uint32_t outstanding() const { return unsent + in_progress; }
+  std::uint32_t outstanding() const { return unsent + in_progress - slow; }
   std::uint32_t total() const {
-    return outstanding() + undecided + errors + no_reply + unneeded;
+    return unsent + in_progress + undecided + errors + no_reply + unneeded;
   }
   bool operator==(const Instances&) const = default;
 };
 
-// results: all of one open workunit.
-Instances count_instances(std::span<const Result> results);
+// results: all of one workunit. slow: those whose hosts take much longer than
+// others while the run waits.
+Instances count_instances(std::span<const Result> results,
+                          std::span<const ResultId> slow = {});
 
 struct ReplicationDecision {
   std::uint32_t create = 0;  // new instances, unsent
@@ -49,7 +53,10 @@ struct ReplicationDecision {
 // proven if it takes an anchor) has been active lately.
 // has_house: the project has house workers.
 // Keeps target_results instances alive and at least `missing` of them
-// outstanding; never more than max_total_results in all. When results disagree
+// outstanding; never more than max_total_results in all. In place of a slow one
+// another is made: a backup task; after two slow ones a house worker computes
+// it, so that hosts which keep units hold up a run three times at most. When
+// results disagree
 // a house worker is the referee, and the last one allowed goes to one as well.
 // After more than max_error_results errors volunteers
 // get it no more: a house worker computes it, so that nobody can have a run's

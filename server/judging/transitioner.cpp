@@ -17,6 +17,15 @@ namespace {
 // takes at most a tenth of the time.
 constexpr double kLookShare = 0.1;
 
+// How many times as long as usual. A slow machine that has brought what it took
+// will do so again: computing that twice would be a waste.
+double patience_with(const Host& host) {
+  constexpr double kStranger = 3;
+  constexpr double kKnown = 6;
+  constexpr std::uint64_t kForEachError = 3;
+  return host.valid > kForEachError * (host.errors + 1) ? kKnown : kStranger;
+}
+
 }  // namespace
 
 void Transitioner::on_reported(WorkunitId unit) {
@@ -100,6 +109,33 @@ void Transitioner::give_to_others(HostId host) {
 }
 
 void Transitioner::tick() {
+  take_back_expired();
+  for (const auto& [key, training] : state_.runs) {
+    if (training.run.state == RunState::running && training.waits_for_units()) {
+      look_for_slow(training);
+    }
+  }
+}
+
+void Transitioner::look_for_slow(const TrainingRun& training) {
+  constexpr Seconds kLeast{2};  // less is the way there and back
+  for (WorkunitId id :
+       state_.feeder.units_in(training.run.key, WorkunitState::open)) {
+    for (const Result& result : state_.feeder.find(id)->results) {
+      if (result.server_state != ServerState::in_progress) continue;
+      const Host& host = *state_.hosts.host(result.host);
+      const Seconds usual = training.typical_time == Seconds(0)
+                                ? state_.terms(host).lease
+                                : training.typical_time;
+      const Seconds patience = std::max(kLeast, patience_with(host) * usual);
+      if (state_.leases.becomes_slow(result.id, state_.clock.now(), patience)) {
+        look_at(id);
+      }
+    }
+  }
+}
+
+void Transitioner::take_back_expired() {
   for (ResultId id : state_.leases.take_expired(state_.clock.now())) {
     LiveUnit* live = state_.feeder.find_by_result(id);
     Result* result = live ? live->find(id) : nullptr;

@@ -34,7 +34,8 @@ class Transitioner {
   // The run's objects were damaged, and are whole again: who failed at its open
   // units may have them again.
   void forgive(const TrainingRun& training);
-  // Takes back results of silent hosts, for others. Call now and then.
+  // Takes back results of silent hosts, for others, and has others compute what
+  // a run waits for too long. Call now and then.
   void tick();
 
   // Looks at one unit, or at all live ones, as if something had just happened
@@ -83,6 +84,8 @@ class Transitioner {
   // Sets the run's damage if an object that the unit needs is not whole.
   void look_for_damage(const LiveUnit& live);
   void give_to_others(HostId host);
+  void take_back_expired();
+  void look_for_slow(const TrainingRun& training);
   void take_back(Result& result, ResultOutcome outcome,
                  const std::string& reason);
   void take_back_unsent(LiveUnit& live);

@@ -66,6 +66,9 @@ UnitFacts facts_of(const ProjectState& state, const LiveUnit& live) {
   const Run& run = state.runs.at(live.unit.run).run;
   UnitFacts facts;
   facts.replicas = replicas_of(state, live);
+  for (const Result& result : live.results) {
+    if (state.leases.is_slow(result.id)) facts.slow.push_back(result.id);
+  }
   facts.run_quorum = run.quorum;
   facts.needs_anchor = state.needs_anchor(run);
   facts.is_late = is_late(state, live);

@@ -26,13 +26,16 @@ ClosedUnit closed_unit(const LiveUnit& live, Millis now) {
   return closed;
 }
 
+// A step towards each result's time finds the median, however long a few take
+// on purpose: an average would follow them.
 void note_time(TrainingRun& training, const Result& result) {
-  constexpr double kWeight = 0.1;
+  constexpr double kStep = 1.1;
   Seconds took{
       std::max(0.0, static_cast<double>(result.received - result.sent) / 1000)};
   Seconds& typical = training.typical_time;
-  typical =
-      typical == Seconds(0) ? took : (1 - kWeight) * typical + kWeight * took;
+  typical = typical == Seconds(0)
+                ? took
+                : std::clamp(took, typical / kStep, typical * kStep);
 }
 
 bool is_valid_of_house(LiveUnit& live, const QuorumDecision& decision) {

@@ -79,8 +79,8 @@ struct TrainingRun {
   // Of a rule whose replicas are exchanged among hosts.
   ReplicaSnapshots replicas;
 
-  // How long a valid result takes, from sending to receipt, averaged over the
-  // last ones; 0: none yet.
+  // How long a valid result takes, from sending to receipt: about the median of
+  // the last ones; 0: none yet.
   Seconds typical_time{0};
 
   // Results that the model does not contain, because other assimilators have
@@ -146,6 +146,12 @@ struct TrainingRun {
   bool is_handed_out() const;
   // All of this epoch has been made, and the next waits until it is closed.
   bool is_at_barrier() const { return run.epoch_barrier && progress.is_done(); }
+  // No unit can be made before one that is open is closed.
+  bool waits_for_units() const {
+    const bool is_round_made = rule->in_rounds() && cursor.round_units != 0 &&
+                               cursor.round_made >= cursor.round_units;
+    return is_handed_out() || is_at_barrier() || is_round_made;
+  }
   bool is_active() const {
     return run.state == RunState::running || run.state == RunState::paused;
   }

@@ -97,7 +97,7 @@ UnitDecision ask_referee(std::span<const Result> results) {
 UnitDecision replicate(const Workunit& unit, std::span<const Result> results,
                        const UnitFacts& facts, QuorumDecision quorum) {
   ReplicationDecision more = more_results_wanted(
-      unit, count_instances(results), quorum,
+      unit, count_instances(results, facts.slow), quorum,
       facts.has_volunteer(quorum.wants_anchor), facts.has_referee);
   UnitDecision decision;
   if (!more.failure.empty()) {

@@ -33,6 +33,9 @@ enum class UpdateLook {
 struct UnitFacts {
   // The results that may be part of a quorum, oldest first.
   std::vector<Replica> replicas;
+  // In progress at hosts that take much longer than others, while the run can
+  // do nothing but wait: others compute the unit, too.
+  std::vector<ResultId> slow;
   std::uint32_t run_quorum = 1;  // users that the run's quorum has
   // A quorum of the run counts only with an anchor in it.
   bool needs_anchor = false;

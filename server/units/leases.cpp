@@ -17,8 +17,9 @@ void Leases::grant(ResultId result, Instant now, Seconds lease) {
 void Leases::renew(ResultId result, Instant now, Seconds lease, Seconds most) {
   auto found = leases_.find(result);
   if (found == leases_.end()) return;
-  const Instant granted = found->second.granted;
-  set(result, {granted, std::min(now + lease, granted + most)});
+  Lease renewed = found->second;
+  renewed.until = std::min(now + lease, renewed.granted + most);
+  set(result, renewed);
 }
 
 void Leases::end(ResultId result) {
@@ -26,6 +27,18 @@ void Leases::end(ResultId result) {
   if (found == leases_.end()) return;
   by_time_.erase({found->second.until, result});
   leases_.erase(found);
+}
+
+bool Leases::becomes_slow(ResultId result, Instant now, Seconds usual) {
+  auto found = leases_.find(result);
+  if (found == leases_.end() || found->second.is_slow) return false;
+  found->second.is_slow = now - found->second.granted > usual;
+  return found->second.is_slow;
+}
+
+bool Leases::is_slow(ResultId result) const {
+  auto found = leases_.find(result);
+  return found != leases_.end() && found->second.is_slow;
 }
 
 std::vector<ResultId> Leases::take_expired(Instant now) {

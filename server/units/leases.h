@@ -21,6 +21,9 @@ class Leases {
   // lease was granted.
   void renew(ResultId result, Instant now, Seconds lease, Seconds most);
   void end(ResultId result);
+  // Granted longer ago than `usual`: true once, and it is slow from then on.
+  bool becomes_slow(ResultId result, Instant now, Seconds usual);
+  bool is_slow(ResultId result) const;
   // Takes out and returns those that ended before `now`.
   std::vector<ResultId> take_expired(Instant now);
 
@@ -28,6 +31,7 @@ class Leases {
   struct Lease {
     Instant granted;
     Instant until;
+    bool is_slow = false;
   };
   void set(ResultId result, const Lease& lease);
 

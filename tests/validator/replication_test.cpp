@@ -225,6 +225,35 @@ TEST_CASE("results are counted by what became of them") {
   CHECK(instances.total() == 8);
 }
 
+TEST_CASE("a backup is made for a slow result, and the house ends the wait") {
+  using Decision = ReplicationDecision;
+  Workunit unit = unit_of(1, 1);
+  // Nobody is late; one is; its backup is out; that is late, too.
+  CHECK(more_results_wanted(unit, {.in_progress = 1}, missing(1), true, true) ==
+        Decision{0, false, ""});
+  CHECK(more_results_wanted(unit, {.in_progress = 1, .slow = 1}, missing(1),
+                            true, true) == Decision{1, false, ""});
+  CHECK(more_results_wanted(unit, {.in_progress = 2, .slow = 1}, missing(1),
+                            true, true) == Decision{0, false, ""});
+  CHECK(more_results_wanted(unit, {.in_progress = 2, .slow = 2}, missing(1),
+                            true, true) == Decision{1, true, ""});
+  CHECK(more_results_wanted(
+            unit, {.in_progress = 3, .slow = 2, .house_in_progress = 1},
+            missing(1), true, true) == Decision{0, false, ""});
+  // No more than are allowed in all; a late one is hope enough.
+  unit.max_total_results = 2;
+  CHECK(more_results_wanted(unit, {.in_progress = 2, .slow = 2}, missing(1),
+                            true, false) == Decision{0, false, ""});
+  std::vector<Result> results(2);
+  for (Result& result : results) result.server_state = ServerState::in_progress;
+  results[1].id = 7;
+  const std::vector<ResultId> slow = {7};
+  CHECK(count_instances(results, slow) ==
+        Instances{.in_progress = 2, .slow = 1});
+  CHECK(count_instances(results, slow).outstanding() == 1);
+  CHECK(count_instances(results, slow).total() == 2);
+}
+
 TEST_CASE("a unit that many volunteers failed at goes to the house") {
   Workunit unit = unit_of(2, 2);
   using Decision = ReplicationDecision;

@@ -124,6 +124,63 @@ TEST_CASE("a host that keeps results beyond their time rests") {
   CHECK(project.ask(hoarder).assignments.empty());
 }
 
+// A round waits for its units: a host that keeps one gains three times what
+// others take.
+TEST_CASE("who keeps a unit of a round holds it up for a moment") {
+  ProjectOptions options;
+  options.rule = "diloco";
+  options.quorum = 1;
+  options.round_units = 2;
+  options.epochs = 4;
+  ProjectFixture project(options);
+  Volunteer honest = project.join();
+  Volunteer hoarder = project.join();
+  // The first round shows what units take.
+  Assignment first = project.take(honest);
+  Assignment second = project.take(hoarder);
+  project.pass(Seconds(4));
+  project.report(honest, first);
+  project.report(hoarder, second);
+  REQUIRE(project.run().cursor.round == 1);
+  first = project.take(honest);
+  const Assignment kept = project.take(hoarder);
+  project.report(honest, first);
+  const auto held = [&](Seconds time) {
+    project.heartbeat(hoarder, {kept.result});
+    project.pass(time);
+  };
+  held(Seconds(10));
+  CHECK(project.ask(honest).assignments.empty());
+  held(Seconds(3));
+  const Assignment backup = project.take(honest);
+  CHECK(project.unit_of(backup.result).id == project.unit_of(kept.result).id);
+  project.report(honest, backup);
+  CHECK(project.run().cursor.round == 2);
+  // The next one's times are as before.
+  CHECK(project.run().typical_time < Seconds(5));
+}
+
+TEST_CASE("what a run need not wait for is computed once, however slow") {
+  ProjectOptions options;
+  options.quorum = 1;
+  options.local_steps = 1;
+  options.epochs = 5;
+  ProjectFixture project(options);
+  Volunteer honest = project.join();
+  Volunteer slow = project.join();
+  const Assignment shows_how_long = project.take(honest);
+  project.pass(Seconds(1));
+  project.report(honest, shows_how_long);
+  const Assignment kept = project.take(slow);
+  for (int i = 0; i < 4; ++i) {
+    project.heartbeat(slow, {kept.result});
+    project.pass(Seconds(2));
+  }
+  REQUIRE(project.result(kept.result).outcome == ResultOutcome::init);
+  CHECK(project.unit_of(project.take(honest).result).id !=
+        project.unit_of(kept.result).id);
+}
+
 TEST_CASE("many who fail at a unit do not have it left out") {
   ProjectFixture project({.local_steps = 33, .house_workers = 1});
   std::vector<Volunteer> hostile;

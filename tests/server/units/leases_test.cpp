@@ -13,6 +13,23 @@ using Ids = std::vector<ResultId>;
 
 }  // namespace
 
+TEST_CASE("a result becomes slow once, and stays so while its lease lasts") {
+  Leases leases;
+
+  CHECK_FALSE(leases.becomes_slow(1, at(0), Seconds(0)));
+  leases.grant(1, at(0), Seconds(100));
+  CHECK_FALSE(leases.becomes_slow(1, at(9), Seconds(9)));
+  CHECK_FALSE(leases.is_slow(1));
+  CHECK(leases.becomes_slow(1, at(10), Seconds(9)));
+  CHECK_FALSE(leases.becomes_slow(1, at(11), Seconds(9)));
+  leases.renew(1, at(12), Seconds(100), Seconds(1000));
+  CHECK(leases.is_slow(1));
+  leases.end(1);
+  CHECK_FALSE(leases.is_slow(1));
+  leases.grant(1, at(20), Seconds(100));
+  CHECK_FALSE(leases.is_slow(1));
+}
+
 TEST_CASE("a lease that is not renewed expires once") {
   Leases leases;
   leases.grant(1, at(0), Seconds(10));
