@@ -1,4 +1,5 @@
-// Memory that the bodies of requests take, of all connections together.
+// Memory that the bodies of requests, or of answers, take, of all connections
+// together.
 // Internal to server/http.
 #pragma once
 

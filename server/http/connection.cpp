@@ -26,7 +26,8 @@ Connection::Connection(IoThread& thread, const Listener& listener,
       socket_(thread.io(), socket.get()),
       transport_(socket.release(), listener.tls.get(), thread.shared().traffic),
       rate_(limits().min_bytes_per_second, limits().rate_window),
-      body_share_(thread.shared().body_budget) {
+      body_share_(thread.shared().body_budget),
+      answer_share_(thread.shared().answer_budget) {
   set_deadline(limits().head_deadline);
   if (!remote_.is_proxy || !thread.shared().options.proxy_protocol) return;
   proxy_header_.emplace();
@@ -142,6 +143,17 @@ bool Connection::step_answer() {
   return true;
 }
 
+Response Connection::fitting(Response response) {
+  constexpr Seconds kLater{5};
+  const std::uint64_t small = limits().small_body_bytes;
+  const std::uint64_t bytes = bytes_in_memory(response.body);
+  answer_share_.clear();
+  if (bytes <= small || answer_share_.grow_to(bytes - small)) return response;
+  return error_response(
+      ErrorKind::unavailable,
+      "too many large answers are under way: try again in 5 seconds", kLater);
+}
+
 void Connection::respond(Response response) {
   // A body that is not read to its end hides where the next request begins.
   bool is_read = !parser_ || parser_->is_complete();
@@ -151,7 +163,8 @@ void Connection::respond(Response response) {
   body_share_.clear();
   deadline_.reset();
   rate_.start(thread_.now());
-  writer_.start(std::move(response), conditions_, thread_.date(), keep_alive_);
+  writer_.start(fitting(std::move(response)), conditions_, thread_.date(),
+                keep_alive_);
   state_ = State::write;
   after_write_ = keep_alive_ ? State::head : State::linger;
 }
@@ -178,6 +191,7 @@ bool Connection::step_write() {
   if (result.status != IoStatus::done) return wait(result.status);
   rate_.add(result.bytes);
   if (!writer_.is_empty()) return true;
+  answer_share_.clear();
   switch (after_write_) {
     case State::body:
       rate_.start(thread_.now());

@@ -93,6 +93,8 @@ class Connection final : private BodyReceiver {
   void take_body(std::string_view bytes);
   void receive_body(ByteView bytes) override;
   void call_handler();
+  // The answer, or why it must wait.
+  Response fitting(Response response);
   // Queues the answer and decides whether the connection stays open.
   void respond(Response response);
   void refuse(const std::exception& error);
@@ -143,6 +145,7 @@ class Connection final : private BodyReceiver {
   Conditions conditions_;
   // Shared with the Responder, which may outlive the connection.
   std::shared_ptr<Exchange> exchange_;
+  BodyBudget::Share answer_share_;
   ResponseWriter writer_;
 };
 

@@ -29,7 +29,8 @@ struct HttpShared {
       : options(std::move(o)),
         admission(options.limits.max_connections,
                   options.limits.max_connections_per_address),
-        body_budget(options.limits.large_bodies_memory) {}
+        body_budget(options.limits.large_bodies_memory),
+        answer_budget(options.limits.large_answers_memory) {}
 
   // Whether it is the address of a proxy whose word is believed.
   bool is_trusted(const std::string& address) const {
@@ -50,6 +51,7 @@ struct HttpShared {
   const HttpOptions options;
   Admission admission;
   BodyBudget body_budget;
+  BodyBudget answer_budget;
   std::atomic<std::uint64_t> connections{0};
   std::atomic<std::uint64_t> connections_refused{0};
   std::atomic<std::uint64_t> connections_timed_out{0};

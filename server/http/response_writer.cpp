@@ -42,6 +42,11 @@ bool has_no_body(int status) {
 
 }  // namespace
 
+std::uint64_t bytes_in_memory(
+    const std::variant<std::string, Bytes, FileBody>& body) {
+  return memory_of(body).size();
+}
+
 // Sets status, body_at_ and body_left_.
 void ResponseWriter::choose_part(Response& response,
                                  const Conditions& conditions) {

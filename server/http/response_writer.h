@@ -11,6 +11,10 @@
 
 namespace quorate {
 
+// Of a body that lies in memory; 0 of a file.
+std::uint64_t bytes_in_memory(
+    const std::variant<std::string, Bytes, FileBody>& body);
+
 class ResponseWriter {
  public:
   // Queues a whole response, with 304, 206 or 416 in place of 200 where

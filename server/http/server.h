@@ -42,10 +42,14 @@ struct HttpLimits {
   // stream, while nearly all connections are in use: who asks for nothing makes
   // room, and a client or a page connects again.
   Seconds crowded_deadline{3};
-  // Of all bodies in memory together, not counting the first small_body_bytes
-  // of each: who sends large ones must not keep the others out.
+  // Of all requests' bodies in memory together, not counting the first
+  // small_body_bytes of each: who sends large ones must not keep the others
+  // out.
   std::uint64_t large_bodies_memory = 32 << 20;
   std::uint64_t small_body_bytes = 32 << 10;
+  // Of all answers that wait in memory, likewise: who asks for large ones and
+  // does not read them must not fill it.
+  std::uint64_t large_answers_memory = 64 << 20;
   // Streamed uploads and all responses: a connection that moves less on
   // average in a window is closed.
   double min_bytes_per_second = 1024;

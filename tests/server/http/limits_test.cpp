@@ -244,6 +244,40 @@ TEST_CASE("who sends large bodies keeps only those out who do, too") {
   CHECK(alone.receive().status == 200);  // the first one's was given back
 }
 
+TEST_CASE("who does not read large answers keeps only those out who ask so") {
+  constexpr std::size_t kLarge = 8 << 20;  // more than sockets take
+  Router router;
+  router.add(Method::get, "/large", [](Request&, Responder responder) {
+    Response response;
+    response.body = std::string(kLarge, 'x');
+    responder.send(std::move(response));
+  });
+  router.add(Method::get, "/small",
+             [](Request&, Responder responder) { responder.send(Response{}); });
+  HttpLimits limits;
+  limits.large_answers_memory = 2 * kLarge;
+  TestServer server(std::move(router), limits);
+  const std::string large = "GET /large HTTP/1.1\r\n\r\n";
+  {
+    std::vector<RawHttp> mute;
+    for (int i = 0; i < 2; ++i) {
+      mute.emplace_back(server.port());
+      mute.back().send(large);
+    }
+    while (server.server().counters().requests < 2) std::this_thread::yield();
+    RawHttp third(server.port());
+    const auto refused = third.exchange(large);
+    CHECK(refused.status == 503);
+    CHECK(refused.body.find("too many large answers") != std::string::npos);
+    CHECK(third.exchange("GET /small HTTP/1.1\r\n\r\n").status == 200);
+  }
+  while (server.server().counters().connections_open > 0) {
+    std::this_thread::yield();
+  }
+  RawHttp alone(server.port());
+  for (int i = 0; i < 3; ++i) CHECK(alone.exchange(large).status == 200);
+}
+
 TEST_CASE("a shortage of descriptors delays clients and loses none") {
   HttpServer server({1, watchful(), {}});
   std::uint16_t port = server.listen({}, hello());
