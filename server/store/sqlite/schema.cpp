@@ -466,15 +466,23 @@ ALTER TABLE users ADD COLUMN has_given_name INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE users ADD COLUMN deleted INTEGER NOT NULL DEFAULT 0;
 )sql";
 
+// Deleting an account empties texts of its hosts, and does not look through all
+// results and events for that.
+constexpr const char* kTextsOfHosts = R"sql(
+CREATE INDEX hosts_of_user ON hosts (user);
+CREATE INDEX results_failed ON results (host) WHERE outcome = 3;
+CREATE INDEX events_of_host ON events (host) WHERE host > 0;
+)sql";
+
 // Step n leads from schema n to n + 1. Only ever append: stores in the field
 // have gone through the earlier ones.
 constexpr std::array kSteps = {
-    kFirstSchema,    kHostShares,      kSealedTasks,   kOptimizers,
-    kMicroBatches,   kTrust,           kLateUnits,     kRetention,
-    kBoinc,          kRecentCredit,    kShardProgress, kCodecs,
-    kPeers,          kShares,          kAssimilators,  kOrders,
-    kUnitTimes,      kUnverifiedUnits, kChosenNames,   kBannedAccounts,
-    kDeletedAccounts};
+    kFirstSchema,     kHostShares,      kSealedTasks,   kOptimizers,
+    kMicroBatches,    kTrust,           kLateUnits,     kRetention,
+    kBoinc,           kRecentCredit,    kShardProgress, kCodecs,
+    kPeers,           kShares,          kAssimilators,  kOrders,
+    kUnitTimes,       kUnverifiedUnits, kChosenNames,   kBannedAccounts,
+    kDeletedAccounts, kTextsOfHosts};
 
 std::int64_t version_of(SqliteConnection& connection) {
   std::int64_t version = connection.integer("PRAGMA user_version");

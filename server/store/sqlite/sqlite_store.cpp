@@ -132,7 +132,7 @@ void SqliteStore::forget_user(UserId id) {
       "(SELECT id FROM hosts WHERE user = ?)",
       "UPDATE events SET text = '' WHERE "
       "(substr(kind, 1, 5) = 'host_' OR kind = 'result_failed') AND "
-      "host IN (SELECT id FROM hosts WHERE user = ?)",
+      "host > 0 AND host IN (SELECT id FROM hosts WHERE user = ?)",
       "UPDATE results SET reason = '' WHERE outcome = 3 AND "
       "host IN (SELECT id FROM hosts WHERE user = ?)"};
   for (const char* statement : kStatements) {

@@ -62,13 +62,17 @@ constexpr const char* kWithoutDeletedAccounts =
     "ALTER TABLE users DROP COLUMN deleted";
 constexpr const char* kWithoutBannedAccounts =
     "ALTER TABLE users DROP COLUMN ban_reason";
+constexpr const char* kWithoutTextsOfHosts =
+    "DROP INDEX hosts_of_user; DROP INDEX results_failed; "
+    "DROP INDEX events_of_host";
 // The newest first.
 constexpr std::array kUndone = {
-    kWithoutDeletedAccounts, kWithoutBannedAccounts, kWithoutChosenNames,
-    kWithoutUnverifiedUnits, kWithoutUnitTimes,      kWithoutOrders,
-    kWithoutAssimilators,    kWithoutShares,         kWithoutPeers,
-    kWithoutCodecs,          kWithoutShardProgress,  kWithoutRecentCredit};
-constexpr std::size_t kNewest = 21;
+    kWithoutTextsOfHosts, kWithoutDeletedAccounts, kWithoutBannedAccounts,
+    kWithoutChosenNames,  kWithoutUnverifiedUnits, kWithoutUnitTimes,
+    kWithoutOrders,       kWithoutAssimilators,    kWithoutShares,
+    kWithoutPeers,        kWithoutCodecs,          kWithoutShardProgress,
+    kWithoutRecentCredit};
+constexpr std::size_t kNewest = 22;
 
 void go_back_to(SqliteConnection& store, std::size_t version) {
   for (std::size_t k = 0; k < kNewest - version; ++k) {
