@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workunits/ledger/ledger_verifier.h"
 #include "workunits/ledger/overwrites.h"
 
@@ -140,6 +141,19 @@ std::string unverified_text(const Provenance& found) {
       count, found.results, count == 1 ? "was" : "were", names, found.run.name);
 }
 
+std::map<std::string, std::string> description_of(const Provenance& found) {
+  return {{"quorate.run", found.run.name},
+          {"quorate.run_id", found.run.run.hex()},
+          {"quorate.dataset", found.run.dataset},
+          {"quorate.seed", fmt::format("{:016x}", found.run.seed)},
+          {"quorate.rule", found.run.rule},
+          {"quorate.settings", found.run.settings},
+          {"quorate.results", std::to_string(found.results)},
+          {"quorate.hosts", std::to_string(found.hosts)},
+          {"quorate.samples", std::to_string(found.samples)},
+          {"quorate.revoked", std::to_string(found.revoked_before)}};
+}
+
 std::string difference(const ModelClaims& claims, const Provenance& found,
                        const Hash& entry_at_head) {
   if (claims.run_id != found.run.run.hex()) {
@@ -156,12 +170,24 @@ std::string difference(const ModelClaims& claims, const Provenance& found,
                        claims.published.hex(), claims.version,
                        found.published.hex());
   }
+  if (claims.ledger_entries == 0 || claims.ledger_entries > found.entries) {
+    return fmt::format(
+        "it was exported when the ledger had {} entries, which has {}",
+        claims.ledger_entries, found.entries);
+  }
   if (claims.ledger_head != entry_at_head) {
     return fmt::format(
         "it was exported when entry {} of the ledger was {}, "
         "which is now {}: another history",
         claims.ledger_entries - 1, claims.ledger_head.hex(),
         entry_at_head.hex());
+  }
+  for (const auto& [name, text] : description_of(found)) {
+    const auto said = claims.said.find(name);
+    if (said != claims.said.end() && said->second != text) {
+      return fmt::format("its {} is \"{}\", the ledger says \"{}\"", name,
+                         shown_text(said->second), shown_text(text));
+    }
   }
   return "";
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ Provenance provenance_of(
     const Keyring& keys, std::uint64_t version,
     const std::function<void(const LedgerRecord&)>& seen = {});
 
+// What `quorate export` writes of it beside the model, as text by name: the run
+// as its first entry describes it, and what is in this version.
+std::map<std::string, std::string> description_of(const Provenance& found);
+
 // What is wrong with a model file that says of itself what `claims` has; empty
 // if nothing is.
 struct ModelClaims {
@@ -54,6 +59,9 @@ struct ModelClaims {
   Hash published;                    // of the parameters that the file has
   std::uint64_t ledger_entries = 0;  // of the ledger when it was exported
   Hash ledger_head;
+  // What else it says of itself, by name; compared where description_of() has
+  // the name.
+  std::map<std::string, std::string> said;
 };
 // Why it is not verified although nothing is wrong, and what to do; empty: all
 // of its results were recomputed or vouched for.

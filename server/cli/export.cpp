@@ -32,25 +32,16 @@ Provenance provenance_of(AdminClient& client, const json& version) {
 // quorate.not_verified is there only if there is something of it.
 std::map<std::string, std::string> metadata_of(const json& version,
                                                const Provenance& made_of) {
-  std::map<std::string, std::string> entries = {
+  std::map<std::string, std::string> entries = description_of(made_of);
+  entries.merge(std::map<std::string, std::string>{
       {"format", "pt"},
-      {"quorate.run", version["run"].get<std::string>()},
-      {"quorate.run_id", version["run_id"].get<std::string>()},
       {"quorate.version", version["version"].dump()},
       {"quorate.accuracy", version["accuracy"].dump()},
       {"quorate.chosen_on", "the data set's held-out part"},
-      {"quorate.dataset", version["dataset"].get<std::string>()},
       {"quorate.model", version["model"].dump()},
       {"quorate.input", "U8 images / 255, no mean subtracted"},
       {"quorate.ledger_entries", std::to_string(made_of.entries)},
-      {"quorate.ledger_head", made_of.head.hex()},
-      {"quorate.seed", fmt::format("{:016x}", made_of.run.seed)},
-      {"quorate.rule", made_of.run.rule},
-      {"quorate.settings", made_of.run.settings},
-      {"quorate.results", std::to_string(made_of.results)},
-      {"quorate.hosts", std::to_string(made_of.hosts)},
-      {"quorate.samples", std::to_string(made_of.samples)},
-      {"quorate.revoked", std::to_string(made_of.revoked_before)}};
+      {"quorate.ledger_head", made_of.head.hex()}});
   if (!made_of.unverified.empty()) {
     entries["quorate.not_verified"] =
         fmt::format("{} results were accepted without recomputation",

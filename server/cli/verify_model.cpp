@@ -71,6 +71,7 @@ ModelFile read_model_file(const std::string& path) {
       number_of(text("quorate.ledger_entries"), path + ": ledger entries");
   claims.ledger_head =
       parse_hex<Hash>(text("quorate.ledger_head"), path + ": ledger head");
+  claims.said = file.metadata();
   claims.published = sha256(write_parameters(
       claims.model, read_from_pytorch(claims.model, mapped.bytes(), path)));
   return model;

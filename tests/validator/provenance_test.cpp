@@ -108,6 +108,29 @@ TEST_CASE("a model file is what it says, or the difference is named") {
     claims.ledger_head = Hash{};
     expected = "it was exported when entry 16 of the ledger was 0000";
   }
+  SUBCASE("no history") {
+    claims.ledger_entries = 0;
+    claims.ledger_head = Hash{};
+    expected = "it was exported when the ledger had 0 entries";
+  }
+  SUBCASE("more history than there is") {
+    claims.ledger_entries = ~0ULL;
+    expected = "it was exported when the ledger had 18446744073709551615 ent";
+  }
+  SUBCASE("what the ledger says") {
+    claims.said = description_of(ledger.found);
+    claims.said["quorate.accuracy"] = "0.99";  // that, too: for people
+  }
+  SUBCASE("more results than there were") {
+    claims.said = description_of(ledger.found);
+    claims.said["quorate.results"] = "1000";
+    expected = "its quorate.results is \"1000\", the ledger says \"";
+  }
+  SUBCASE("another rule") {
+    claims.said = description_of(ledger.found);
+    claims.said["quorate.rule"] = "\x1b[2J";
+    expected = "its quorate.rule is \"";
+  }
   const std::string found =
       difference(claims, ledger.found, ledger.hashes.at(16));
   CAPTURE(found);
