@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "server/page/status.h"
 
 namespace quorate::status {
@@ -82,7 +83,7 @@ std::string metrics(ProjectState& state) {
       const json& value = row[metric.key];
       if (value.is_null()) continue;
       text += fmt::format("quorate_{}{{run={}}} {}\n", metric.name,
-                          row["run"].dump(), value.dump());
+                          dump_json(row["run"]), value.dump());
     }
   }
   return text + storage_metrics(state);

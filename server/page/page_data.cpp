@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "server/page/page_lists.h"
 #include "server/page/status.h"
 
@@ -138,7 +139,7 @@ json activity_of(Activity& activity, Millis now) {
 
 // The members of an object as JSON, without the braces.
 std::string members_of(const json& object) {
-  std::string text = object.dump();
+  std::string text = dump_json(object);
   return text.substr(1, text.size() - 2);
 }
 
@@ -180,7 +181,7 @@ const std::string& PageData::members(RunKey run) {
         project_.get(now, [this] { return project_members(); });
     json row =
         run == 0 ? json(nullptr) : detailed_run(state_, state_.runs.at(run));
-    return project + ",\"run\":" + row.dump();
+    return project + ",\"run\":" + dump_json(row);
   });
 }
 
@@ -194,8 +195,9 @@ std::string PageData::time() const {
 }
 
 const std::string& PageData::curve(RunKey run) {
-  return curves_[run].get(state_.clock.now(),
-                          [&] { return curve_of(state_.runs.at(run)).dump(); });
+  return curves_[run].get(state_.clock.now(), [&] {
+    return dump_json(curve_of(state_.runs.at(run)));
+  });
 }
 
 const std::string& PageData::activity() {
@@ -210,7 +212,7 @@ const std::string& PageData::runs() {
     for (const auto& [key, training] : state_.runs) {
       rows.push_back(page::run(state_, training));
     }
-    return rows.dump();
+    return dump_json(rows);
   });
 }
 
