@@ -47,8 +47,7 @@ constexpr const char* kWriteGpu[] = {"/dev/dri",
                                      "/dev/nvidiactl",
                                      "/dev/nvidia-uvm",
                                      "/dev/nvidia-uvm-tools",
-                                     "/dev/nvidia-caps",
-                                     "/dev/shm"};
+                                     "/dev/nvidia-caps"};
 
 // Drivers keep what they compiled: in our folder, for the usual one holds other
 // programs' files, too. Where somebody has chosen a place for a driver, it may

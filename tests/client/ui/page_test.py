@@ -142,7 +142,7 @@ class PageTest(unittest.TestCase):
                 program.wait(10)
                 program.stdout.close()
         self.assertIn("no agent is running", words(dom))
-        self.assertIn("No project yet.", words(dom))
+        self.assertIn("No project yet", words(dom))
         self.assertNotRegex(console, "Content Security Policy|Uncaught")
         self.assertEqual(program.returncode, 0)
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "client/worker/confinement/escapes.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace quorate;
@@ -37,7 +38,8 @@ std::string why_no_landlock() {
 
 }  // namespace
 
-TEST_CASE("a worker gets out of its folder by no way that we know") {
+TEST_CASE("a worker gets out of its folder by no way that we know" *
+          doctest::skip(test::kIsSanitized)) {
   const std::string why = why_no_landlock();
   if (why == "the process could not be confined") {
     MESSAGE("skipped: this kernel has no Landlock");
@@ -47,7 +49,8 @@ TEST_CASE("a worker gets out of its folder by no way that we know") {
   CHECK(names_of_refused(true, {}).size() == 26);
 }
 
-TEST_CASE("each wall stops what the other lets through") {
+TEST_CASE("each wall stops what the other lets through" *
+          doctest::skip(test::kIsSanitized)) {
   if (!why_no_landlock().empty()) {
     MESSAGE("skipped: this kernel has no Landlock");
     return;
@@ -63,7 +66,8 @@ TEST_CASE("each wall stops what the other lets through") {
   CHECK(has(by_calls, "ask the kernel by a ring"));
 }
 
-TEST_CASE("without walls the attempts get through") {
+TEST_CASE("without walls the attempts get through" *
+          doctest::skip(test::kIsSanitized)) {
   const auto refused =
       names_of_refused(false, {.files = false, .calls = false});
   for (const char* name :

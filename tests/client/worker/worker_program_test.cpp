@@ -9,6 +9,7 @@
 #include "protocol/worker/worker_process.h"
 #include "tests/client/worker/unit_files.h"
 #include "tests/support/samples.h"
+#include "tests/support/sanitized.h"
 
 namespace quorate::worker {
 namespace {
@@ -66,21 +67,8 @@ Run run(const std::string& arguments) {
 
 }  // namespace
 
-// Sanitizers keep memory of their own, which a limit would deny them.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
-#else
-constexpr bool kIsSanitized = false;
-#endif
-
 TEST_CASE("a unit that takes more memory than is allowed is given back" *
-          doctest::skip(kIsSanitized)) {
+          doctest::skip(test::kIsSanitized)) {
   UnitFiles huge({.hidden = 1 << 19, .samples = 16, .steps = 1, .batch = 16});
   UnitFiles small;
   WorkerOptions options = options_with();
@@ -116,7 +104,7 @@ TEST_CASE("a unit computed twice, and on another device, has one claim") {
 
 // A sanitizer's own thread, at the end of the process, is no thread of ours.
 TEST_CASE("a confined worker computes the same, in its folder only" *
-          doctest::skip(kIsSanitized)) {
+          doctest::skip(test::kIsSanitized)) {
   UnitFiles files;
   test::TemporaryFolder elsewhere;
   WorkerProcess free(options_with());
