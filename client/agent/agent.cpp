@@ -95,6 +95,11 @@ void Agent::save_state() {
 
 void Agent::follow_orders() {
   Orders orders = parts_.orders(computer_->pids());
+  // A question under way may bring one more.
+  if (!orders.permission.takes_new_work && !asking_ &&
+      std::none_of(state_.tasks.begin(), state_.tasks.end(), is_uncomputed)) {
+    orders.permission = finished();
+  }
   bool paused = !orders.permission.is_granted();
   if (paused && orders.permission.rest != orders_.permission.rest) {
     log_info("paused", {{"why", orders.permission.why}});
@@ -138,8 +143,8 @@ protocol::WorkRequest Agent::describe_tasks() const {
 
 void Agent::ask_for_work() {
   Instant now = parts_.clock.now();
-  bool may_ask =
-      !is_paused_ && now >= std::max({ask_at_, rest_until_, refused_until_});
+  bool may_ask = !is_paused_ && orders_.permission.takes_new_work &&
+                 now >= std::max({ask_at_, rest_until_, refused_until_});
   std::optional<WorkWish> wish = may_ask ? wanted() : std::nullopt;
   if (!wish || (asking_ && !goes_before(*wish, *asking_))) return;
   Lane& lane = asking_ ? urgent_lane_ : work_lane_;

@@ -148,6 +148,13 @@ void pause(const fs::path& dir, const std::string& duration, bool as_json) {
   say("paused {}\n", pause_text(pause, now));
 }
 
+void finish(const fs::path& dir, bool as_json) {
+  DataFolder::open(dir).set_pause(Pause{.finishes = true});
+  say("{}\n", as_json ? json{{"finishing", true}}.dump()
+                      : std::string("takes no new work; what is here is "
+                                    "computed and reported"));
+}
+
 void resume(const fs::path& dir, bool as_json) {
   DataFolder::open(dir).set_pause(std::nullopt);
   say("{}\n",

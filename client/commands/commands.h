@@ -42,6 +42,7 @@ void run_agent(const fs::path& dir, const RunOptions& options,
 void show_status(const fs::path& dir, bool as_json);
 // duration: "2h"; empty: until resume.
 void pause(const fs::path& dir, const std::string& duration, bool as_json);
+void finish(const fs::path& dir, bool as_json);
 void resume(const fs::path& dir, bool as_json);
 
 struct ReceiptOptions {

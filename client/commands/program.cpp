@@ -154,10 +154,11 @@ void add_run(CLI::App& app, Arguments& arguments, Action& action,
       ->add_flag("--wait", arguments.run.waits,
                  "without a project wait for one to be attached; for services")
       ->excludes(once);
-  command->add_option("--control", arguments.run.control,
-                      "socket by which others who sit at this computer may "
-                      "command this client: attach, detach, pause, resume, "
-                      "prefs, log, ui; and everybody status; for services");
+  command->add_option(
+      "--control", arguments.run.control,
+      "socket by which others who sit at this computer may "
+      "command this client: attach, detach, pause, finish, "
+      "resume, prefs, log, ui; and everybody status; for services");
   command->callback([&, tamper] {
     action = [&, tamper] {
       run_agent(arguments.folder(), arguments.run, tamper);
@@ -189,8 +190,15 @@ void add_small_commands(CLI::App& app, Arguments& arguments, Action& action) {
       pause(arguments.folder(), arguments.pause_for, arguments.as_json);
     };
   });
-  CLI::App* resuming = add_command(app, arguments, "resume",
-                                   "Compute again after a pause", "resume");
+  CLI::App* finishing = add_command(
+      app, arguments, "finish",
+      "Compute and report what is here, then rest until `resume`", "finish");
+  add_json(finishing, arguments);
+  finishing->callback(
+      [&] { action = [&] { finish(arguments.folder(), arguments.as_json); }; });
+  CLI::App* resuming =
+      add_command(app, arguments, "resume",
+                  "Compute again after `pause` or `finish`", "resume");
   add_json(resuming, arguments);
   resuming->callback(
       [&] { action = [&] { resume(arguments.folder(), arguments.as_json); }; });
@@ -216,6 +224,9 @@ void add_ui(CLI::App& app, Arguments& arguments, Action& action) {
       app, arguments, "ui",
       "Serve a page for your browser, on this machine only, until Ctrl-C",
       "ui --open");
+  command->add_option("LINK", arguments.ui.link,
+                      "quorate://HOST:PORT#FINGERPRINT, as a project's page "
+                      "links to: the page asks whether to join it");
   command->add_option("--port", arguments.ui.port, "default: any free one")
       ->check(CLI::Range(0, 65535));
   command->add_flag("--open", arguments.ui.should_open,

@@ -18,9 +18,10 @@ struct Ordered {
 
 constexpr Ordered kCommands[] = {
     {"attach", Authority::full}, {"detach", Authority::full},
-    {"log", Authority::full},    {"pause", Authority::full},
-    {"prefs", Authority::full},  {"resume", Authority::full},
-    {"status", Authority::look}, {"ui", Authority::full},
+    {"finish", Authority::full}, {"log", Authority::full},
+    {"pause", Authority::full},  {"prefs", Authority::full},
+    {"resume", Authority::full}, {"status", Authority::look},
+    {"ui", Authority::full},
 };
 
 // They name files or folders: the service's rights are not the caller's.

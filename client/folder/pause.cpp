@@ -15,6 +15,8 @@ namespace {
 // A clock that is set a little is still the same clock.
 constexpr std::int64_t kSlackMs = 60'000;
 constexpr std::int64_t kShortMs = 600'000;
+// Clients that do not know it pause at once.
+constexpr const char* kFinish = "finish\n";
 
 double seconds_of(char unit) {
   switch (unit) {
@@ -75,11 +77,12 @@ bool holds(const Pause& pause, std::int64_t unix_ms) {
 }
 
 std::string write_pause(const Pause& pause) {
-  if (pause.until == 0) return "";
+  if (pause.until == 0) return pause.finishes ? kFinish : "";
   return fmt::format("{} {}\n", pause.since, pause.until);
 }
 
 Pause parse_pause(std::string_view text) {
+  if (text == kFinish) return {0, 0, true};
   auto since = take_number(text);
   auto until = take_number(text);
   if (!since || !until || *until <= *since || !text.empty()) return {};

@@ -1,4 +1,5 @@
-// A pause that a person asked for: until `resume`, or for a while.
+// A pause that a person asked for: until `resume`, or for a while; or, with
+// `finish`, once what is here is computed.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@ namespace quorate::client {
 struct Pause {
   std::int64_t since = 0;  // ms since 1970
   std::int64_t until = 0;  // 0: until `resume`
+  bool finishes = false;   // computes what it has first
 };
 
 // How long a pause may be asked for: 30 days.

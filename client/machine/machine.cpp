@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include <sys/stat.h>
 
@@ -42,6 +43,24 @@ double last_typed(const fs::path& folder, const std::string& prefix) {
   return latest;
 }
 
+// Of a disk or a power supply we say nothing: it is not what we heat.
+bool is_of_computing(const std::string& chip) {
+  static constexpr std::array kChips = {
+      "coretemp", "k10temp", "zenpower",    "cpu_thermal", "amdgpu",
+      "radeon",   "nouveau", "soc_thermal", "i915",        "xe"};
+  return std::find(kChips.begin(), kChips.end(), chip) != kChips.end();
+}
+
+// "temp1_input": thousandths of a degree.
+bool is_temperature(const std::string& file) {
+  return file.rfind("temp", 0) == 0 && file.size() > 6 &&
+         file.compare(file.size() - 6, 6, "_input") == 0;
+}
+
+// Sensors that are not connected show anything.
+constexpr double kColdest = 1;
+constexpr double kHottest = 130;
+
 std::uint64_t difference(std::uint64_t now, std::uint64_t before) {
   return now > before ? now - before : 0;
 }
@@ -69,6 +88,39 @@ std::optional<Seconds> Machine::since_typed(std::int64_t unix_ms) const {
                            last_typed(root_ / "dev/pts", ""));
   if (latest == 0) return std::nullopt;
   return Seconds(std::max(0.0, static_cast<double>(unix_ms) / 1000 - latest));
+}
+
+std::optional<double> Machine::celsius() const {
+  std::optional<double> hottest;
+  std::error_code missing;
+  for (const auto& chip :
+       fs::directory_iterator(root_ / "sys/class/hwmon", missing)) {
+    if (!is_of_computing(first_line(chip.path() / "name"))) continue;
+    for (const auto& file : fs::directory_iterator(chip.path(), missing)) {
+      if (!is_temperature(file.path().filename().string())) continue;
+      std::istringstream line(first_line(file.path()));
+      double thousandths = 0;
+      if (!(line >> thousandths)) continue;
+      const double degrees = thousandths / 1000;
+      if (degrees < kColdest || degrees > kHottest) continue;
+      hottest = std::max(hottest.value_or(degrees), degrees);
+    }
+  }
+  return hottest;
+}
+
+// "some avg10=0.00 avg60=0.00 avg300=0.00 total=0": PSI, Linux 4.20.
+std::optional<double> Machine::memory_stall() const {
+  std::istringstream line(first_line(root_ / "proc/pressure/memory"));
+  std::string kind;
+  std::string average;
+  constexpr std::string_view kName = "avg10=";
+  if (!(line >> kind >> average) || kind != "some") return std::nullopt;
+  if (average.rfind(kName, 0) != 0) return std::nullopt;
+  std::istringstream number(average.substr(kName.size()));
+  double percent = 0;
+  if (!(number >> percent) || percent < 0) return std::nullopt;
+  return percent;
 }
 
 // The first line of /proc/stat, proc(5): "cpu user nice system idle iowait irq

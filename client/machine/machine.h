@@ -31,6 +31,12 @@ class Machine {
   // terminal window, by the times that w(1) shows. Keyboard and mouse of
   // graphical programs are not seen.
   std::optional<Seconds> since_typed(std::int64_t unix_ms) const;
+  // Of the hottest part of processors and GPUs that the kernel has a sensor
+  // for.
+  std::optional<double> celsius() const;
+  // Percentage of the last ten seconds in which some program had to wait for
+  // memory.
+  std::optional<double> memory_stall() const;
   // Both grow; only differences mean something. nullopt where /proc has none.
   std::optional<CpuTicks> cpu() const;
   // Of one process without its children.

@@ -56,10 +56,12 @@ Orders Governor::orders(const std::vector<int>& workers) {
   }
   std::int64_t wall = clock_.unix_ms();
   conditions_.pause = folder_.pause(wall);
+  conditions_.since_last = now - since_;
   Orders orders = orders_of(prefs_, settings_);
   orders.permission = may_compute(prefs_, conditions_, wall);
   orders.trouble = trouble_;
-  conditions_.rests_for_load = orders.permission.rest == Rest::load;
+  if (orders.permission.rest != conditions_.last) since_ = now;
+  conditions_.last = orders.permission.rest;
   return orders;
 }
 
@@ -79,6 +81,8 @@ void Governor::read_prefs() {
 void Governor::look(const std::vector<int>& workers) {
   conditions_.is_on_battery = machine_.is_on_battery();
   conditions_.since_typed = machine_.since_typed(clock_.unix_ms());
+  conditions_.celsius = machine_.celsius();
+  conditions_.memory_stall = machine_.memory_stall();
   std::map<int, std::uint64_t> own;
   std::vector<int> pids = workers;
   pids.push_back(::getpid());

@@ -69,6 +69,7 @@ class Governor {
   LoadMeter load_;
   Instant read_at_{};
   Instant look_at_{};
+  Instant since_{};  // of conditions_.last
 };
 
 }  // namespace quorate::client

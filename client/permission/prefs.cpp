@@ -39,6 +39,12 @@ constexpr std::array kTable{
     PrefInfo{"idle_minutes", &Prefs::idle_minutes, true, 1, 1440,
              "rest until nobody has typed at a terminal of this machine for so "
              "many minutes; 0: do not look"},
+    PrefInfo{"max_celsius", &Prefs::max_celsius, true, 40, 110,
+             "rest, for a minute or longer, when processor or GPU is as hot as "
+             "this, until it is 7 degrees cooler; 0: any"},
+    PrefInfo{"memory_stall", &Prefs::memory_stall, true, 1, 100,
+             "rest while programs wait for memory for more than this "
+             "percentage of the time; 0: never"},
     PrefInfo{"down_kbps", &Prefs::down_kbps, true, 8, 10'000'000,
              "limit of downloads, in kilobytes a second; 0: none"},
     PrefInfo{"up_kbps", &Prefs::up_kbps, true, 8, 10'000'000,

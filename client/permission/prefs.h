@@ -18,9 +18,11 @@ struct Prefs {
   std::uint32_t gpu_percent = 100;
   std::string hours;  // client/permission/schedule.h; empty: always
   bool on_battery = false;
-  std::uint32_t max_load = 0;      // percent of the cores; 0: any
-  std::uint32_t idle_minutes = 0;  // 0: do not look
-  std::uint32_t down_kbps = 0;     // kilobytes (1000) a second; 0: no limit
+  std::uint32_t max_load = 0;       // percent of the cores; 0: any
+  std::uint32_t idle_minutes = 0;   // 0: do not look
+  std::uint32_t max_celsius = 0;    // 0: any
+  std::uint32_t memory_stall = 10;  // percent of the time; 0: any
+  std::uint32_t down_kbps = 0;      // kilobytes (1000) a second; 0: no limit
   std::uint32_t up_kbps = 0;
   std::uint32_t cache_mb = 1024;  // of shards that are kept
   std::uint32_t disk_mb = 20480;  // of the data folder; 0: no limit

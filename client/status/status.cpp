@@ -145,7 +145,8 @@ std::string status_json(const Status& status) {
   }
   return nlohmann::ordered_json{
       {"headline", headline(status)},
-      {"paused", status.pause.has_value()},
+      {"paused", status.pause && !status.pause->finishes},
+      {"finishing", status.pause && status.pause->finishes},
       {"paused_until", status.pause ? status.pause->until : 0},
       {"prefs", nlohmann::ordered_json::parse(prefs_json(status.prefs))},
       {"prefs_trouble", status.prefs_trouble},

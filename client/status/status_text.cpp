@@ -180,7 +180,9 @@ std::string status_text(const Status& status) {
   if (status.projects.empty()) {
     return text + "no project yet: quorate-client attach URL\n";
   }
-  if (status.pause) {
+  if (status.pause && status.pause->finishes) {
+    text += "takes no new work: `quorate-client resume` has it ask for some\n";
+  } else if (status.pause) {
     text += fmt::format("paused {}: `quorate-client resume` ends the pause\n",
                         pause_text(*status.pause, status.time));
   }

@@ -83,8 +83,11 @@ function projectCard(project) {
 
 function showPause(status) {
   const until = new Date(status.paused_until);
-  byId('resume').hidden = !status.paused;
-  setText(byId('pause-text'), !status.paused ? 'Not paused.' :
+  byId('resume').hidden = !status.paused && !status.finishing;
+  byId('finish').hidden = status.paused || status.finishing;
+  setText(byId('pause-text'), status.finishing ?
+      'Takes no new work; computes what is here, then rests.' :
+      !status.paused ? 'Not paused.' :
       status.paused_until === 0 ? 'Paused until you resume.' :
       `Paused until ${until.toLocaleString()}.`);
 }
@@ -161,6 +164,7 @@ byId('projects').addEventListener('click', (event) => {
     send('detach', {fingerprint: button.dataset.fingerprint}, 'attach-refusal');
   }
 });
+byId('finish').addEventListener('click', () => send('finish', {}));
 byId('resume').addEventListener('click', () => send('resume', {}));
 byId('snooze').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -170,4 +174,20 @@ byId('prefs').addEventListener('change', (event) => {
   send('prefs', {key: event.target.name, value: event.target.value});
 });
 byId('prefs').addEventListener('submit', (event) => event.preventDefault());
+
+// A project's page links to quorate://…, which opens this page: `ui LINK`.
+function showOffer() {
+  const match = /^#join=(.*)$/.exec(location.hash);
+  if (!match) return;
+  try {
+    byId('attach').elements.address.value = decodeURIComponent(match[1]);
+  } catch {
+    return;
+  }
+  byId('offer').hidden = false;
+  byId('attach').scrollIntoView();
+  byId('attach').querySelector('button').focus();
+}
+
+showOffer();
 poll();

@@ -78,6 +78,7 @@ Router LocalPage::router() {
                responder.send(std::move(response));
              });
   add_change(router, "pause", &LocalPage::pause);
+  add_change(router, "finish", &LocalPage::finish);
   add_change(router, "resume", &LocalPage::resume);
   add_change(router, "prefs", &LocalPage::set_pref);
   add_change(router, "attach", &LocalPage::attach);
@@ -145,6 +146,11 @@ std::string LocalPage::pause(ByteView body) {
     pause = {now, now + static_cast<std::int64_t>(seconds) * 1000};
   }
   folder_.set_pause(pause);
+  return status_now();
+}
+
+std::string LocalPage::finish(ByteView) {
+  folder_.set_pause(Pause{.finishes = true});
   return status_now();
 }
 

@@ -48,6 +48,7 @@ class LocalPage {
   bool may_change(const Request& request);
   std::string status_now() const;
   std::string pause(ByteView body);
+  std::string finish(ByteView body);
   std::string resume(ByteView body);
   std::string set_pref(ByteView body);
   std::string attach(ByteView body);

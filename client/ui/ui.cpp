@@ -1,5 +1,6 @@
 #include "client/ui/ui.h"
 
+#include <cctype>
 #include <cstdio>
 #include <thread>
 
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "client/machine/settings.h"
 #include "client/ui/local_page.h"
+#include "protocol/transfer/project_address.h"
 #include "server/http/server.h"
 
 #include <spawn.h>
@@ -34,6 +36,26 @@ void start_browser(const fs::path& file) {
   }
 }
 
+// What the page finds behind its #. Nothing in it means anything in HTML.
+std::string offer_of(const std::string& link) {
+  if (link.empty()) return "";
+  const ProjectAddress address = parse_project_address(link);
+  if (address.fingerprint.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("link {}: it has no fingerprint: anybody could "
+                            "answer there",
+                            shown_text(link)));
+  }
+  std::string offer = "#join=";
+  for (const char c : address.url + "#" + address.fingerprint) {
+    const bool is_plain = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                          std::string_view("-._~").find(c) != std::string::npos;
+    offer += is_plain ? std::string(1, c)
+                      : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return offer;
+}
+
 }  // namespace
 
 fs::path open_in_browser(const fs::path& folder, const std::string& url) {
@@ -50,6 +72,7 @@ fs::path open_in_browser(const fs::path& folder, const std::string& url) {
 
 void serve_ui(const fs::path& dir, const UiOptions& options,
               const std::atomic<bool>& should_leave) {
+  const std::string offer = offer_of(options.link);
   DataFolder folder(dir);
   SystemClock clock;
   LocalPage page(folder, clock);
@@ -61,14 +84,15 @@ void serve_ui(const fs::path& dir, const UiOptions& options,
   listener.port = options.port;
   page.set_port(server.listen(listener, page.router()));
   server.start();
+  const std::string url = page.url() + offer;
   if (options.as_json) {
-    say("{}\n", nlohmann::json{{"url", page.url()}}.dump());
+    say("{}\n", nlohmann::json{{"url", url}}.dump());
   } else {
-    say("{}\nCtrl-C closes the page\n", page.url());
+    say("{}\nCtrl-C closes the page\n", url);
   }
   std::fflush(stdout);
   if (options.should_open) {
-    open_in_browser(folder.root(), page.url());
+    open_in_browser(folder.root(), url);
   }
   while (!should_leave &&
          !(options.until_closed && clock.now() > page.last_seen() + kUnseen)) {

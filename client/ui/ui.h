@@ -13,6 +13,7 @@ struct UiOptions {
   std::uint16_t port = 0;     // 0: any free one
   bool should_open = false;   // in the browser, with xdg-open
   bool as_json = false;       // what is printed
+  std::string link;           // to a project that the page offers to join
   bool until_closed = false;  // ends when nobody has looked for some minutes
 };
 

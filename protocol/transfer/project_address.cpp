@@ -76,6 +76,8 @@ std::string parse_url(std::string_view text, std::string_view whole) {
     refuse(whole, fmt::format("did you mean {}://?", scheme));
   }
   std::string url(text);
+  constexpr std::string_view kLink = "quorate://";
+  if (url.rfind(kLink, 0) == 0) url.erase(0, kLink.size());
   if (url.find("://") == std::string::npos) url = "https://" + url;
   std::size_t host = url.find("://") + 3;
   while (url.size() > host && url.back() == '/') url.pop_back();

@@ -15,9 +15,10 @@ struct ProjectAddress {
   bool is_encrypted() const { return url.rfind("https://", 0) == 0; }
 };
 
-// Reads URL[#FINGERPRINT]; "https://" is understood when no scheme is given.
-// Blanks and dashes in a fingerprint are ignored. Throws usage, saying what is
-// wrong, for another scheme, no host, or a fingerprint that is too short.
+// Reads URL[#FINGERPRINT]; "https://" is understood when no scheme is given,
+// and for the links of projects' pages, quorate://HOST:PORT#FINGERPRINT. Blanks
+// and dashes in a fingerprint are ignored. Throws usage, saying what is wrong,
+// for another scheme, no host, or a fingerprint that is too short.
 ProjectAddress parse_project_address(std::string_view text);
 
 // True if `fingerprint` is a beginning of the project's id.

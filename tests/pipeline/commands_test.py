@@ -170,7 +170,7 @@ def test_completion(stage):
         # A value, also one that is called like a command; then file names.
         ("quorate", ["-C", "train", "dat"], {"dataset"}, 1),
         ("quorate", ["export", "x", "--out", ""], set(), 0),
-        ("quorate-client", ["prefs", "set", "max"], {"max_load"}, 1),
+        ("quorate-client", ["prefs", "set", "max_l"], {"max_load"}, 1),
         ("quorate-client", ["--dir", "x", "pau"], {"pause"}, 1),
     ]
     for program, line, offered, count in cases:

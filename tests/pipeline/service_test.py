@@ -84,6 +84,11 @@ def test_life(stage):
     expect_words(service.order("pause"), "paused")
     wait_for("the pause", lambda: service.status()["paused"])
     expect_words(service.order("resume"), "resumed")
+    expect_words(service.order("finish"), "takes no new work")
+    wait_for("it to finish what it has", lambda: any(
+        "finished" in project["why"]
+        for project in service.status()["projects"]), 60)
+    expect_words(service.order("resume"), "resumed")
     said = service.order("detach", server.url)
     expect_words(said, "detached from")
     expect(not list((service.folder / "projects").iterdir()), "files are left")

@@ -112,6 +112,12 @@ function showProject({status, fingerprint, url}) {
   setText(byId('fingerprint'), fingerprint);
   const address = `${url || location.origin}#${fingerprint}`;
   setText(byId('attach-command'), `quorate-client attach ${address}`);
+  // The link means an encrypted one: see the client's desktop entry.
+  const is_encrypted = address.startsWith('https://');
+  byId('join-by-link').hidden = !is_encrypted;
+  if (is_encrypted) {
+    byId('join-link').href = address.replace('https://', 'quorate://');
+  }
   fill(byId('summary'), {}, status);
 }
 

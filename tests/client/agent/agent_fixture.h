@@ -44,6 +44,7 @@ class AgentFixture {
   FakeServer server;
   TemporaryFolder folder;
   std::atomic<bool> is_paused{false};
+  std::atomic<bool> is_finishing{false};
   std::atomic<std::uint32_t> threads{1};
   std::atomic<std::uint64_t> disk_bytes{0};       // no limit
   std::atomic<Seconds> longest_unit{Seconds(0)};  // any
@@ -118,6 +119,7 @@ class AgentFixture {
     orders.threads = threads;
     orders.disk_bytes = disk_bytes;
     orders.longest_unit = longest_unit.load();
+    orders.permission.takes_new_work = !is_finishing;
     if (is_paused) orders.permission = {client::Rest::paused, "paused"};
     return orders;
   }

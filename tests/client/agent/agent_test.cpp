@@ -182,6 +182,35 @@ TEST_CASE("a paused agent asks for no work") {
   CHECK(fixture.server.requests("/v1/work") == 0);
 }
 
+TEST_CASE("an agent that finishes reports what it has and asks for no more") {
+  AgentFixture fixture;
+  fixture.server.add_unit(1);
+  fixture.server.finish();  // it lets nobody wait for work
+  const fs::path activity = fixture.folder / "activity.json";
+  std::size_t asked = 0;
+  int looks = 0;
+  const AgentState end = fixture.run("cpu", [&] {
+    if (fs::exists(fixture.result_folder(1))) fixture.is_finishing = true;
+    if (client::read_activity(activity).why.find("finished") ==
+        std::string::npos) {
+      return false;
+    }
+    if (++looks == 1) {
+      fixture.server.add_unit(2);
+      asked = fixture.server.requests("/v1/work");
+    }
+    return looks > 100;
+  });
+  CHECK(fixture.server.has_report(1));
+  CHECK_FALSE(fixture.server.has_report(2));
+  CHECK(end.counters.reported == 1);
+  CHECK(fixture.server.requests("/v1/work") == asked);
+
+  fixture.is_finishing = false;
+  fixture.run("cpu", [&] { return fixture.server.has_report(2); });
+  CHECK(fixture.server.has_report(2));
+}
+
 TEST_CASE("what the project says of the results is kept for `status`") {
   AgentFixture fixture;
   fs::path file = fixture.folder / "standing.json";

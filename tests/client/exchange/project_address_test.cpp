@@ -19,6 +19,12 @@ TEST_CASE("a project address has a URL and perhaps a fingerprint") {
   CHECK(full.url == "https://example.org:8470");
   CHECK(full.fingerprint == "ab12cd34567800000000000000000000");
   CHECK(full.is_encrypted());
+
+  // As browsers pass on a link: some add a slash.
+  ProjectAddress link = parse_project_address(
+      "quorate://example.org:8470/#ab12cd34567800000000000000000000");
+  CHECK(link.url == full.url);
+  CHECK(link.fingerprint == full.fingerprint);
 }
 
 TEST_CASE("what is no project address is refused") {
@@ -41,6 +47,8 @@ TEST_CASE("a refusal says what is wrong, or what may be meant") {
   const Row table[] = {
       {"", "no host"},
       {"http://", "no host"},
+      {"quorate://", "no host"},
+      {"quorate://ftp://example.org", "the scheme is neither http nor https"},
       {"http:///", "no host"},
       {"https://:8470", "no host"},
       {"http//127.0.0.1:8501", "did you mean http://?"},

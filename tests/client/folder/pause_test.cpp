@@ -54,6 +54,10 @@ TEST_CASE("a pause is read as it was written; else it is until resume") {
   CHECK(back.since == kNow);
   CHECK(back.until == kNow + kHour);
   CHECK(parse_pause(write_pause({})).until == 0);
+  CHECK_FALSE(parse_pause(write_pause({})).finishes);
+  CHECK(parse_pause(write_pause({.finishes = true})).finishes);
+  CHECK(holds(parse_pause(write_pause({.finishes = true})), kNow));
+  CHECK_FALSE(parse_pause("finish?\n").finishes);
   for (const char* text :
        {"1", "1 ", "x 5", "5 1\n", "-1 5\n", "1 5 9\n", "1 99999999999999\n",
         "99999999999999999999 99999999999999999999\n"}) {

@@ -62,6 +62,37 @@ TEST_CASE_FIXTURE(FakeRoot, "the battery of a mouse is not the machine's") {
   CHECK_FALSE(machine.is_on_battery());
 }
 
+TEST_CASE_FIXTURE(FakeRoot, "the hottest part that computes counts") {
+  const std::string chips = "sys/class/hwmon/hwmon";
+  CHECK_FALSE(machine.celsius());
+  put(chips + "0/name", "nvme\n");
+  put(chips + "0/temp1_input", "99000\n");
+  CHECK_FALSE(machine.celsius());
+  put(chips + "1/name", "coretemp\n");
+  put(chips + "1/temp1_input", "61000\n");
+  put(chips + "1/temp2_input", "-128000\n");  // not connected
+  put(chips + "1/temp3_input", "255000\n");
+  put(chips + "1/temp4_input", "hot\n");
+  put(chips + "1/temp1_max", "100000\n");
+  CHECK(machine.celsius() == 61.0);
+  put(chips + "2/name", "amdgpu\n");
+  put(chips + "2/temp2_input", "72500\n");
+  CHECK(machine.celsius() == 72.5);
+}
+
+TEST_CASE_FIXTURE(FakeRoot, "waiting for memory") {
+  CHECK_FALSE(machine.memory_stall());
+  put("proc/pressure/memory",
+      "some avg10=12.34 avg60=1.00 avg300=0.00 total=5\n"
+      "full avg10=2.00 avg60=0.00 avg300=0.00 total=1\n");
+  CHECK(machine.memory_stall() == 12.34);
+  for (const char* text : {"", "some", "some avg60=1", "full avg10=1",
+                           "some avg10=", "some avg10=-1"}) {
+    put("proc/pressure/memory", text);
+    CHECK_FALSE(machine.memory_stall());
+  }
+}
+
 TEST_CASE_FIXTURE(FakeRoot, "the terminal that was used last counts") {
   put_terminal("tty1", 1000);
   put_terminal("pts/0", 1500);

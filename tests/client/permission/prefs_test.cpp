@@ -17,6 +17,8 @@ Prefs all_changed() {
   set(prefs, pref_info("on_battery"), "yes");
   set(prefs, pref_info("max_load"), "25");
   set(prefs, pref_info("idle_minutes"), "10");
+  set(prefs, pref_info("max_celsius"), "80");
+  set(prefs, pref_info("memory_stall"), "30");
   set(prefs, pref_info("down_kbps"), "500");
   set(prefs, pref_info("up_kbps"), "100");
   set(prefs, pref_info("cache_mb"), "200");

@@ -119,6 +119,9 @@ TEST_CASE_FIXTURE(Fixture, "pause, snooze and resume") {
   RawResponse resumed = post("resume", "{}");
   CHECK(resumed.body.find("\"paused\": false") != std::string::npos);
   CHECK_FALSE(is_paused());
+  CHECK(post("finish", "{}").body.find("\"finishing\": true") !=
+        std::string::npos);
+  CHECK(folder.pause(clock.unix_ms())->finishes);
   CHECK(post("pause", "{\"seconds\":60}").status == 200);
   CHECK(is_paused());
   clock.advance(Seconds(61));

@@ -30,10 +30,11 @@ CLIENT = None  # path of the program
 
 def sample_status():
     return {
-        "headline": "waiting for work", "paused": False, "paused_until": 0,
+        "headline": "waiting for work", "paused": False, "finishing": False, "paused_until": 0,
         "prefs": {"cores": 2, "cpu_percent": 50,
                   "gpu_percent": 40, "hours": "22:00-07:00",
                   "on_battery": False, "max_load": 25, "idle_minutes": 0,
+                  "max_celsius": 80, "memory_stall": 10,
                   "down_kbps": 0, "up_kbps": 100, "cache_mb": 1024,
                   "disk_mb": 20480, "memory_mb": 0, "unit_hours": 24,
                   "require_sandbox": False},
@@ -136,7 +137,10 @@ class PageTest(unittest.TestCase):
                 [CLIENT, "ui", "--dir", folder], stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL, text=True)
             try:
-                dom, console = load(program.stdout.readline().strip())
+                address = program.stdout.readline().strip()
+                dom, console = load(address)
+                offered, _ = load(f"{address}#join=https%3A%2F%2Fexample.org"
+                                  "%3A8470%23ab12")
             finally:
                 program.send_signal(signal.SIGTERM)
                 program.wait(10)
@@ -144,6 +148,8 @@ class PageTest(unittest.TestCase):
         self.assertIn("no agent is running", words(dom))
         self.assertIn("No project yet", words(dom))
         self.assertNotRegex(console, "Content Security Policy|Uncaught")
+        self.assertIn('id="offer" role="status" hidden', dom)
+        self.assertIn('id="offer" role="status">', offered)
         self.assertEqual(program.returncode, 0)
 
 
