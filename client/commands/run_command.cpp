@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -179,15 +180,18 @@ void Runner::run() {
                               "no project is attached: attach one with "
                               "quorate-client attach URL"}});
       }
+      if (!was_told) folder_.set_waiting(::getpid());
       was_told = true;
       std::this_thread::sleep_for(kBetweenLooks);
       continue;
     }
+    folder_.set_waiting(0);
     was_told = false;
     compute_for(std::move(*project));
     has_computed = true;
     if (options_.settings.once) break;
   }
+  folder_.set_waiting(0);
   log_info("left", {{"reported", reported_}});
   // The terminal may be gone: SIGHUP.
   say(stderr, "{}\n", farewell_text(reported_, left_));

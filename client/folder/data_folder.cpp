@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -116,6 +117,27 @@ FileLock DataFolder::lock() const {
                             "OTHER",
                             holder, root_.string()));
   }
+}
+
+void DataFolder::set_waiting(int pid) const {
+  const fs::path file = root_ / "waiting";
+  if (pid != 0) {
+    write_file_durably(file, as_bytes(std::to_string(pid)));
+  } else {
+    fs::remove(file);
+  }
+}
+
+int DataFolder::waiting() const {
+  constexpr std::size_t kMostDigits = 20;
+  int pid = 0;
+  try {
+    const std::string text = read_text_file(root_ / "waiting", kMostDigits);
+    std::from_chars(text.data(), text.data() + text.size(), pid);
+  } catch (const Error&) {
+    return 0;
+  }
+  return pid;
 }
 
 std::optional<Pause> DataFolder::pause(std::int64_t unix_ms) const {

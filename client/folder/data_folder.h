@@ -1,6 +1,7 @@
 // The volunteer's folder: keys, attached projects, preferences, the pause.
 // Layout:
-//   account.key host.key lock paused prefs.json client.log client.1.log
+//   account.key host.key lock paused waiting prefs.json client.log
+//   client.1.log
 //   projects/FINGERPRINT/{project.json,state.json,activity.json,detaching,
 //                         objects/,results/ID/,receipts/SHA256.receipt}
 //
@@ -40,6 +41,11 @@ class DataFolder {
   // Held by whoever works with the projects. Throws denied, naming the process
   // that holds it and how to stop it.
   FileLock lock() const;
+
+  // A client that waits for a project to be attached says so, by its process; 0:
+  // none does.
+  void set_waiting(int pid) const;
+  int waiting() const;
 
   // The pause that holds at `unix_ms`, if any.
   std::optional<Pause> pause(std::int64_t unix_ms) const;

@@ -123,6 +123,7 @@ Status read_status(const DataFolder& folder, std::int64_t unix_ms) {
   } catch (const Error& e) {
     status.prefs_trouble = e.what();
   }
+  status.is_waiting = is_alive(folder.waiting());
   for (const Project& project : folder.projects()) {
     status.projects.push_back(
         read_project(project, folder.project_folder(project.id)));

@@ -31,6 +31,7 @@ struct Status {
   std::string prefs_trouble;  // why they cannot be read; else empty
   std::int64_t time = 0;      // when it was read, ms since 1970
   std::vector<ProjectStatus> projects;
+  bool is_waiting = false;  // a client runs, and waits for a project
 };
 
 // Reads the files of the folder; an agent may be running. Throws io, corrupt.

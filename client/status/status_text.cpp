@@ -130,7 +130,8 @@ std::string headline(const Status& status) {
   for (const ProjectStatus& project : status.projects) {
     if (project.activity.pid != 0) return headline(project);
   }
-  return headline(ProjectStatus{});
+  return status.is_waiting ? "waiting for a project"
+                           : headline(ProjectStatus{});
 }
 
 std::string devices_text(const std::vector<std::string>& devices) {
@@ -178,7 +179,10 @@ std::string status_text(const Status& status) {
   std::string text;
   if (!status.prefs_trouble.empty()) text += status.prefs_trouble + "\n";
   if (status.projects.empty()) {
-    return text + "no project yet: quorate-client attach URL\n";
+    return text +
+           (status.is_waiting ? "no project yet, and a client waits for one"
+                              : "no project yet") +
+           ": quorate-client attach URL\n";
   }
   if (status.pause && status.pause->finishes) {
     text += "takes no new work: `quorate-client resume` has it ask for some\n";

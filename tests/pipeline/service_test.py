@@ -78,7 +78,9 @@ def test_life(stage):
     time.sleep(2)
     idle = service.processor_seconds() - before
     expect(idle < 0.2, f"{idle:.2f} s of a processor in 2 s without a project")
-    expect_words(service.order("status"), "no project")
+    expect_words(service.order("status"), "no project", "a client waits")
+    expect(service.status()["headline"] == "waiting for a project",
+           f"headline: {service.status()['headline']}")
     expect_words(service.order("attach", server.address()), "attached to")
     wait_for("an accepted result", service.acknowledged, 60)
     expect_words(service.order("pause"), "paused")

@@ -41,6 +41,11 @@ TEST_CASE("the headline says what the agent is at") {
 
   Status whole;
   CHECK(headline(whole) == "no agent is running");
+  whole.is_waiting = true;
+  CHECK(headline(whole) == "waiting for a project");
+  CHECK(status_text(whole) ==
+        "no project yet, and a client waits for one: quorate-client attach "
+        "URL\n");
   whole.projects = {ProjectStatus{}, running()};
   CHECK(headline(whole) == "at work");
 }
