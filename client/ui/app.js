@@ -186,7 +186,6 @@ function showOffer() {
   }
   byId('offer').hidden = false;
   byId('attach').scrollIntoView();
-  byId('attach').querySelector('button').focus();
 }
 
 showOffer();
