@@ -42,8 +42,8 @@ class DataFolder {
   // that holds it and how to stop it.
   FileLock lock() const;
 
-  // A client that waits for a project to be attached says so, by its process; 0:
-  // none does.
+  // A client that waits for a project to be attached says so, by its process;
+  // 0: none does.
   void set_waiting(int pid) const;
   int waiting() const;
 
