@@ -146,11 +146,14 @@ struct TrainingRun {
   bool is_handed_out() const;
   // All of this epoch has been made, and the next waits until it is closed.
   bool is_at_barrier() const { return run.epoch_barrier && progress.is_done(); }
+  // All of this round has been made.
+  bool is_round_made() const {
+    return rule->in_rounds() && cursor.round_units != 0 &&
+           cursor.round_made >= cursor.round_units;
+  }
   // No unit can be made before one that is open is closed.
   bool waits_for_units() const {
-    const bool is_round_made = rule->in_rounds() && cursor.round_units != 0 &&
-                               cursor.round_made >= cursor.round_units;
-    return is_handed_out() || is_at_barrier() || is_round_made;
+    return is_handed_out() || is_at_barrier() || is_round_made();
   }
   bool is_active() const {
     return run.state == RunState::running || run.state == RunState::paused;

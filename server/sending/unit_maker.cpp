@@ -131,9 +131,7 @@ bool UnitMaker::has_work(const TrainingRun& training) const {
     return next_replica(busy_replicas(training), training.cursor.next_unit)
         .has_value();
   }
-  const RunCursor& cursor = training.cursor;
-  return !training.rule->in_rounds() || cursor.round_units == 0 ||
-         cursor.round_made < cursor.round_units;
+  return !training.is_round_made();
 }
 
 void UnitMaker::begin_round(TrainingRun& training) const {
