@@ -7,6 +7,7 @@ set(QUORATE_MATERIALS
   "Boost|libboost-dev|BSL-1.0"
   "OpenSSL|libssl3|Apache-2.0"
   "curl|libcurl4|curl"
+  "ICU|libicu72|Unicode-3.0"
   "SQLite|libsqlite3-0|blessing"
   "SQLiteCpp|libsqlitecpp-dev|MIT"
   "JSON for Modern C++|nlohmann-json3-dev|MIT"

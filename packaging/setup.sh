@@ -11,7 +11,7 @@ build_packages=(
   g++ cmake ninja-build pkg-config
   libboost-dev libssl-dev libcurl4-openssl-dev libsqlite3-dev libsqlitecpp-dev
   nlohmann-json3-dev libspdlog-dev libfmt-dev libcli11-dev zlib1g-dev
-  libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
+  libicu-dev libpng-dev libhwy-dev libtomlplusplus-dev libjs-chart.js doctest-dev
   opencl-headers libpugixml-dev libmimalloc-dev libsystemd-dev
   libseccomp-dev
   libboinc-app-dev # quorate-client boinc; brings MariaDB's headers along

@@ -148,6 +148,7 @@ THIRD_PARTY = {
     "cuda": {"kernels"},
     "SQLiteCpp/": {"server/store"},
     "sqlite3.h": {"server/store"},
+    "unicode/": {"server"},  # ICU: names that look alike
     "boost/": {"server/http"},
     "toml++/": {"server"},
     "zlib.h": {"server/datasets"},

@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "protocol/limits.h"
+#include "protocol/text.h"
 #include "server/hosts/credit.h"
-#include "server/hosts/reserved_name.h"
 
 namespace quorate {
 namespace {
@@ -22,13 +23,22 @@ void expect_free(const std::string& name, const char* what) {
                           what));
 }
 
+constexpr UserId kNobody = 0;  // ids begin at 1
+
+std::string digits_of(const PublicKey& key) {
+  return key.hex().substr(0, 8);
+}
+
 }  // namespace
 
 HostTable::HostTable(Store& store, std::size_t max_hosts_of_user)
     : store_(store), max_hosts_of_user_(max_hosts_of_user) {
   for (User& user : store.users()) {
     // The house user has no key that anybody could show.
-    if (user.id != kHouseUser) user_by_key_[user.key] = user.id;
+    if (user.id != kHouseUser) {
+      user_by_key_[user.key] = user.id;
+      names_.take(user.name, user.id);
+    }
     users_[user.id] = std::move(user);
   }
   for (const Host& host : store.hosts()) add(host);
@@ -63,18 +73,19 @@ const User& HostTable::register_user(const PublicKey& key,
   if (known != user_by_key_.end()) {
     User& user = users_.at(known->second);
     expect_not_deleted(user.id, "register account");
-    if (!name.empty() && user.name != name && !user.has_given_name) {
-      user.name = name;
-      dirty_users_.insert(user.id);
+    if (!name.empty() && !user.has_given_name) {
+      rename(user, told_apart(name, key, user.id));
     }
     return user;
   }
   User user;
   user.key = key;
-  user.name = name.empty() ? "volunteer " + key.hex().substr(0, 8) : name;
+  user.name = name.empty() ? "volunteer " + digits_of(key)
+                           : told_apart(name, key, kNobody);
   user.created = now;
   user.id = store_.insert_user(user);
   user_by_key_[key] = user.id;
+  names_.take(user.name, user.id);
   return users_[user.id] = user;
 }
 
@@ -146,16 +157,43 @@ void HostTable::expect_not_deleted(UserId id, const char* what) const {
 
 void HostTable::give_name(UserId id, const std::string& name) {
   expect_free(name, "rename account");
+  if (!names_.is_free_for(id, name)) {
+    throw Error(ErrorKind::denied,
+                "rename account: another volunteer has this name, or one that "
+                "looks like it: choose another");
+  }
   User& user = users_.at(id);
-  user.name = name;
+  rename(user, name);
   user.has_given_name = true;
   dirty_users_.insert(id);
 }
 
+// Of older projects two may share one: nobody loses it by coming again.
+std::string HostTable::told_apart(const std::string& name, const PublicKey& key,
+                                  UserId user) const {
+  const auto known = users_.find(user);
+  if (known != users_.end() && known->second.name == name) return name;
+  if (names_.is_free_for(user, name)) return name;
+  const std::string digits = fmt::format(" ({})", digits_of(key));
+  return protocol::plain_text(name, protocol::kMaxName - digits.size()) +
+         digits;
+}
+
+void HostTable::rename(User& user, const std::string& name) {
+  if (user.name == name) return;
+  names_.give_up(user.name, user.id);
+  names_.take(name, user.id);
+  user.name = name;
+  dirty_users_.insert(user.id);
+}
+
 void HostTable::delete_user(UserId id, Millis now) {
-  give_name(id, fmt::format("deleted-{}", id));
-  users_.at(id).deleted = now;
-  users_.at(id).ban_reason.clear();
+  User& user = users_.at(id);
+  rename(user, fmt::format("deleted-{}", id));
+  user.has_given_name = true;
+  user.deleted = now;
+  user.ban_reason.clear();
+  dirty_users_.insert(id);
   for (HostId of_user : hosts_of(id)) {
     Host& host = *host_by_id_.at(of_user);
     host.name = neutral_host_name(host.key);

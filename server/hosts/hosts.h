@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "server/hosts/look_alike.h"
 #include "server/hosts/presence.h"
 #include "server/store/store.h"
 #include "workunits/workunit.h"
@@ -28,8 +29,9 @@ class HostTable {
   HostTable(Store& store, std::size_t max_hosts_of_user);
 
   // Registering again changes the name only, unless the operator gave it one.
-  // Throws denied for the zero key, for a reserved name, and for an account
-  // that was deleted.
+  // Whoever comes with a name that looks like another's gets digits of the key
+  // after it: "Ann (5f2c9a1e)". Throws denied for the zero key, for a reserved
+  // name, and for an account that was deleted.
   const User& register_user(const PublicKey& key, const std::string& name,
                             Millis now);
   // Throws denied if the account is unknown or has all the hosts that it may
@@ -43,7 +45,8 @@ class HostTable {
   // From now on its results are signed with this key. Throws denied if it is
   // another host's.
   void change_key(Host& host, const PublicKey& key);
-  // By the operator. Throws denied for a reserved name. The user must exist.
+  // By the operator. Throws denied for a reserved name and for one that looks
+  // like another's. The user must exist.
   void give_name(UserId user, const std::string& name);
   // Its name becomes "deleted-ID", its hosts' neutral; what they are and where
   // they were is forgotten. It registers no more, and no hosts.
@@ -91,12 +94,16 @@ class HostTable {
 
  private:
   Host& add(const Host& host);
+  std::string told_apart(const std::string& name, const PublicKey& key,
+                         UserId user) const;
+  void rename(User& user, const std::string& name);
   void expect_not_banned(UserId user) const;
   void expect_not_deleted(UserId user, const char* what) const;
 
   Store& store_;
   std::size_t max_hosts_of_user_;
   std::map<UserId, User> users_;
+  NamesInUse names_;
   std::map<HostId, Host> hosts_;
   std::unordered_map<HostId, Host*> host_by_id_;  // the same, found at once
   std::vector<UserId> volunteers_;

@@ -234,6 +234,12 @@ void Connection::receive_body(ByteView bytes) {
                 "too many large requests are under way: try again");
   }
   Bytes& body = parser_->request().body;
+  // Growing by doubling would take up to twice as much, besides what it left.
+  if (body_bytes_ > small && body.size() <= small) {
+    body.reserve(body.size() +
+                 std::min(parser_->body_left().value_or(bytes.size()),
+                          route_->max_body_bytes));
+  }
   body.insert(body.end(), bytes.begin(), bytes.end());
 }
 

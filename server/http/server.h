@@ -45,7 +45,7 @@ struct HttpLimits {
   // Of all requests' bodies in memory together, not counting the first
   // small_body_bytes of each: who sends large ones must not keep the others
   // out.
-  std::uint64_t large_bodies_memory = 32 << 20;
+  std::uint64_t large_bodies_memory = 20 << 20;
   std::uint64_t small_body_bytes = 32 << 10;
   // Of all answers that wait in memory, likewise: who asks for large ones and
   // does not read them must not fill it.

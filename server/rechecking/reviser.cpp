@@ -34,6 +34,10 @@ std::string reason_of_revoking(const Result& merged) {
              : "its results were false";
 }
 
+std::string of_hosts(std::size_t count) {
+  return count == 1 ? "" : fmt::format(" of {} hosts", count);
+}
+
 // What units that are not in the ledger yet began from. A unit that an operator
 // takes in by hand may be missing: then the rebuilding fails, and the next one
 // knows it from the ledger.
@@ -55,7 +59,8 @@ struct Reviser::Revision {
       : run(key), ledger(state, writer, key), sources(ledger.sources()) {}
 
   RunKey run;
-  PublicKey host;
+  std::set<HostId> hosts;
+  std::set<PublicKey> keys;  // that signed them: a host's may change
   std::set<ResultId> results;
   std::set<WorkunitId> units;
   std::string reason;  // of all of them
@@ -220,14 +225,17 @@ std::shared_ptr<Reviser::Revision> Reviser::revision_of(
   for (WorkunitId id : training.to_revoke) {
     Workunit unit = state_.store.workunit(id).value();
     Result merged = state_.store.result(unit.canonical_result).value();
-    waiting.push_back({id, merged.id, merged.host, reason_of_revoking(merged)});
+    waiting.push_back({id, merged.id, merged.host,
+                       decode_result_header(merged.header.bytes).host,
+                       reason_of_revoking(merged)});
   }
   for (const Doomed& one : revoked_together(waiting, kMaxRevoked)) {
     order->results.insert(one.result);
     order->units.insert(one.unit);
+    order->hosts.insert(one.host);
+    order->keys.insert(one.key);
   }
   order->reason = waiting.front().reason;
-  order->host = state_.hosts.host(waiting.front().host)->key;
   order->sources.progress = [this](std::uint64_t) { expect_going_on(); };
   return order;
 }
@@ -260,6 +268,14 @@ void Reviser::rebuild(const std::shared_ptr<Revision>& order) {
       });
 }
 
+// The host of all that is revoked, if the ledger has it by the same key in each
+// of its entries: not if it got a new one.
+std::optional<PublicKey> Reviser::only_host(const Revision& order) const {
+  if (order.hosts.size() != 1) return std::nullopt;
+  const PublicKey& key = state_.hosts.host(*order.hosts.begin())->key;
+  return order.keys == std::set{key} ? std::optional(key) : std::nullopt;
+}
+
 void Reviser::store_revision(Revision& order) {
   TrainingRun& training = state_.run(order.run);
   training.is_revising = false;
@@ -269,16 +285,18 @@ void Reviser::store_revision(Revision& order) {
   }
   Revoked entry;
   entry.results.assign(order.results.begin(), order.results.end());
-  entry.host = order.host;
+  entry.host = only_host(order);
   entry.reason = order.reason;
   assimilator_.revoke(training, std::move(entry), std::move(*order.rebuilt));
   for (WorkunitId id : order.units) {
     consequences_.revoked(state_.store.workunit(id).value());
   }
-  state_.record(
-      "results_revoked", order.run, state_.hosts.host_by_key(order.host)->id,
-      fmt::format("{} updates have been taken out of the model, in version {}",
-                  order.results.size(), training.model.version()));
+  state_.record("results_revoked", order.run,
+                order.hosts.size() == 1 ? *order.hosts.begin() : 0,
+                fmt::format("{} updates{} have been taken out of the model, in "
+                            "version {}",
+                            order.results.size(), of_hosts(order.hosts.size()),
+                            training.model.version()));
 }
 
 }  // namespace quorate

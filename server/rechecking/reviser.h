@@ -64,6 +64,7 @@ class Reviser {
   // The writer's thread again.
   void store_verdict(WorkunitId unit, const std::optional<Stretch>& stretch);
   void rebuild(const std::shared_ptr<Revision>& order);  // its next stretch
+  std::optional<PublicKey> only_host(const Revision& order) const;
   void store_revision(Revision& order);
   void begin(const RevisionStep& step);
   // Runs `what` aside, then `next` on the writer's thread, if all went well.

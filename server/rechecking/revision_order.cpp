@@ -20,10 +20,7 @@ std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
   std::vector<Doomed> together;
   for (const Doomed& one : waiting) {
     if (together.size() == most) break;
-    const Doomed& first = waiting.front();
-    if (one.host == first.host && one.reason == first.reason) {
-      together.push_back(one);
-    }
+    if (one.reason == waiting.front().reason) together.push_back(one);
   }
   return together;
 }

@@ -32,11 +32,13 @@ struct Doomed {
   WorkunitId unit = 0;
   ResultId result = 0;
   HostId host = 0;
+  PublicKey key;  // that signed it
   std::string reason;
 };
 
-// Those that one entry of the ledger revokes: of the first's host and for its
-// reason, in the same order, `most` at the most.
+// Those that one entry of the ledger revokes: whosesoever they are, for the
+// first's reason, in the same order, `most` at the most. All at once, because
+// each entry costs a rebuilding of the model, and each replay one more.
 std::vector<Doomed> revoked_together(std::span<const Doomed> waiting,
                                      std::size_t most);
 

@@ -92,8 +92,10 @@ def test_json(stage):
                 "mlp:8", "--epochs", 100000)
     project.ask("boinc", "key", "new")  # so that its worker is published
     server = Server(project, "--json").start()
-    # Its log, on standard error, is in the same file.
-    said = [line for line in server.text().splitlines() if line[0] == "{"]
+    # Its log, on standard error, is in the same file, and it answers a moment
+    # before it says where.
+    said = wait_for("serve: a JSON line", lambda: re.findall(
+        r"(?m)^\{.*$(?=\n)", server.text()), 5)
     expect(len(said) == 1, f"serve: said {said}")
     address = expect_json(said[0], "serve")
     asked = [["dataset", "list"], ["dataset", "remove", "more"],

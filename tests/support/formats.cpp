@@ -112,6 +112,9 @@ std::vector<Format> formats() {
   unverified.kind += "_unverified";
   all.push_back(ledger_format(unverified));
   all.push_back(ledger_format(chain(sample_revocation()).at(5)));
+  LedgerRecord of_several = chain(sample_revocation_of_several()).at(5);
+  of_several.kind += "_of_several";
+  all.push_back(ledger_format(of_several));
   all.push_back(ledger_format(chain(sample_peer()).at(5)));
   all.push_back({"order", "order.json",
                  bytes_of(make_order_record(sample_order(), sample_project(),

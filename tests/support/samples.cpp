@@ -205,6 +205,14 @@ std::vector<LedgerEntry> sample_revocation() {
   return entries;
 }
 
+std::vector<LedgerEntry> sample_revocation_of_several() {
+  std::vector<LedgerEntry> entries = sample_revocation();
+  std::get<ResultAssimilated>(entries.at(3).body).host =
+      sample_key(3).public_key();
+  std::get<Revoked>(entries.back().body).host.reset();
+  return entries;
+}
+
 std::vector<LedgerEntry> sample_overwriting() {
   std::vector<LedgerEntry> entries = sample_entries();
   entries.resize(3);

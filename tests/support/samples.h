@@ -59,6 +59,8 @@ std::vector<LedgerEntry> sample_unverified();
 // A ledger whose last entry, number 5, revokes two of its results; entry 3 says
 // how its unit was decided.
 std::vector<LedgerEntry> sample_revocation();
+// Its two are of two hosts.
+std::vector<LedgerEntry> sample_revocation_of_several();
 // A ledger whose last entry, number 5, mixes the model of sample_offer() in.
 std::vector<LedgerEntry> sample_peer();
 // Of the project whose key is sample_key(4), once it is sealed.

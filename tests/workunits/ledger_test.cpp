@@ -203,6 +203,16 @@ TEST_CASE("a revocation and what it says come back") {
   CHECK(records[1].line.find("basis") == std::string::npos);
 }
 
+TEST_CASE("a revocation of several hosts' results names none of them") {
+  const Records records = test::chain(test::sample_revocation_of_several());
+  CHECK_FALSE(
+      std::get<Revoked>(parse_entry(records[5].line).body).host.has_value());
+  LedgerVerifier verifier(keyring_of(test::sample_key(1).public_key()));
+  for (const LedgerRecord& record : records) {
+    CHECK_NOTHROW(verifier.next(record));
+  }
+}
+
 TEST_CASE("a revocation may list thousands of results") {
   Entries entries = test::sample_revocation();
   revoked(entries).results.clear();

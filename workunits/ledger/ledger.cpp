@@ -72,12 +72,13 @@ json to_json(const SnapshotPublished& body) {
 }
 
 json to_json(const Revoked& body) {
-  return {{"version_before", body.version_before},
-          {"version_after", body.version_after},
-          {"results", body.results},
-          {"host", body.host.hex()},
-          {"reason", body.reason},
-          {"parameters", body.parameters.hex()}};
+  json line = {{"version_before", body.version_before},
+               {"version_after", body.version_after},
+               {"results", body.results},
+               {"reason", body.reason},
+               {"parameters", body.parameters.hex()}};
+  if (body.host) line["host"] = body.host->hex();
+  return line;
 }
 
 json to_json(const RunEnded& body) {
@@ -213,7 +214,7 @@ Revoked read_revocation(const JsonFields& fields) {
   body.version_before = fields.integer("version_before");
   body.version_after = fields.integer("version_after");
   body.results = read_results(fields);
-  body.host = fields.fixed_bytes<PublicKey>("host");
+  if (fields.has("host")) body.host = fields.fixed_bytes<PublicKey>("host");
   body.reason = fields.text("reason", kMaxRevokedReason);
   body.parameters = fields.fixed_bytes<Hash>("parameters");
   return body;

@@ -88,8 +88,8 @@ struct SnapshotPublished {
 struct Revoked {
   std::uint64_t version_before = 0;
   std::uint64_t version_after = 0;  // version_before + 1
-  std::vector<ResultId> results;    // ascending; all of one host
-  PublicKey host;
+  std::vector<ResultId> results;    // ascending
+  std::optional<PublicKey> host;    // that computed all of them, if one did
   std::string reason;
   Hash parameters;  // of version_after
 };

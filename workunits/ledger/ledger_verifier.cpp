@@ -144,9 +144,13 @@ void LedgerVerifier::take_in(std::uint64_t seq,
   }
 }
 
+bool LedgerVerifier::is_of(HostNumber number, const PublicKey& host) const {
+  const auto found = hosts_.find(host);
+  return found != hosts_.end() && found->second == number;
+}
+
 void LedgerVerifier::take_out(std::uint64_t seq, const Revoked& revoked) {
   if (is_round_open_) reject(seq, "revokes results inside an open round");
-  const auto host = hosts_.find(revoked.host);
   for (const ResultId id : revoked.results) {
     const auto found = results_.find(id);
     if (found == results_.end()) {
@@ -158,9 +162,9 @@ void LedgerVerifier::take_out(std::uint64_t seq, const Revoked& revoked) {
       reject(seq,
              fmt::format("revokes result {}, which was revoked before", id));
     }
-    if (host == hosts_.end() || found->second != host->second) {
+    if (revoked.host && !is_of(found->second, *revoked.host)) {
       reject(seq, fmt::format("revokes result {}, which is not of host {}", id,
-                              revoked.host.hex()));
+                              revoked.host->hex()));
     }
     found->second = kWasRevoked;
   }

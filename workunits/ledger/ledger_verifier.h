@@ -40,6 +40,7 @@ class LedgerVerifier {
   void expect_readable(std::uint64_t seq,
                        const ResultAssimilated& result) const;
   void take_in(std::uint64_t seq, const ResultAssimilated& result);
+  bool is_of(HostNumber number, const PublicKey& host) const;
   void take_out(std::uint64_t seq, const Revoked& revoked);
 
   Keyring keys_;

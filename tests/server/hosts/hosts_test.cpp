@@ -1,5 +1,7 @@
 #include "server/hosts/hosts.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -119,6 +121,50 @@ TEST_CASE("an account has only so many hosts") {
   hosts.register_host(table.machine(12), table.ann, 7);  // a known one
   hosts.register_host(table.machine(13), table.bob, 7);
   hosts.register_house_host(table.machine(14), 7);
+}
+
+TEST_CASE("a name that looks like another's has digits of the key") {
+  Table table;
+  const UserId ann = table.hosts.register_user(table.ann, "Anni", 5).id;
+  for (const char* name :
+       {"Anni", "ANNI", "anni", "An ni", "\u0391nni", "\uff21nni",
+        "\u1d00nn\u0456", "Ann\u0456", "\U0001d400nni", "A\u0274\u0274i"}) {
+    CAPTURE(name);
+    CHECK(table.hosts.register_user(table.bob, name, 6).name ==
+          std::string(name) + " (02020202)");
+  }
+  CHECK(table.hosts.user(ann)->name == "Anni");
+  CHECK(table.hosts.register_user(table.ann, "ANNI", 7).name == "ANNI");
+  CHECK(table.hosts.register_user(table.bob, "Annie", 7).name == "Annie");
+  CHECK_THROWS_WITH_AS(table.hosts.give_name(ann, "annie"),
+                       doctest::Contains("another volunteer has this name"),
+                       Error);
+  // Also after a restart, and until she has another.
+  HostTable reloaded(*table.store, 1000);
+  CHECK(reloaded.register_user(table.bob, "Anni", 8).name == "Anni (02020202)");
+  reloaded.register_user(table.ann, "Eve", 9);
+  CHECK(reloaded.register_user(table.bob, "Anni", 9).name == "Anni");
+}
+
+TEST_CASE("what is added to a long name leaves room for itself") {
+  Table table;
+  const std::string name(64, 'w');
+  table.hosts.register_user(table.ann, name, 5);
+  CHECK(table.hosts.register_user(table.bob, name, 5).name ==
+        std::string(53, 'w') + " (02020202)");
+}
+
+TEST_CASE("accounts of before that share a name keep it") {
+  Table table;
+  for (const PublicKey& key : {table.ann, table.bob}) {
+    User user;
+    user.key = key;
+    user.name = "Ann";
+    table.store->insert_user(user);
+  }
+  HostTable hosts(*table.store, 1000);
+  CHECK(hosts.register_user(table.ann, "Ann", 5).name == "Ann");
+  CHECK(hosts.register_user(table.bob, "Ann", 5).name == "Ann");
 }
 
 TEST_CASE("nobody takes the name of the house workers") {

@@ -1,5 +1,6 @@
 #include "server/rechecking/reviser.h"
 
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,6 +30,12 @@ ProjectOptions small_units(const std::string& rule) {
   return options;
 }
 
+ResultId compute(ProjectFixture& project, const Volunteer& who) {
+  const Assignment assignment = project.take(who);
+  project.report(who, assignment);
+  return assignment.result;
+}
+
 // A long ledger whose first result is about to be revoked.
 struct Revising {
   explicit Revising(const std::string& rule)
@@ -44,11 +51,7 @@ struct Revising {
     });
   }
 
-  ResultId compute_one() {
-    const Assignment assignment = project.take(who);
-    project.report(who, assignment);
-    return assignment.result;
-  }
+  ResultId compute_one() { return compute(project, who); }
   void make_stretch() {
     REQUIRE(aside.size() == 1);
     std::exchange(aside, {}).front()();
@@ -82,6 +85,60 @@ void check_goes_on(const std::string& rule) {
         std::vector<ResultId>{scene.wrong});
   scene.compute_one();
   check_ledger(project);
+}
+
+// What one entry revokes when both results have to go.
+Revoked revocation_of(ProjectFixture& project, ResultId one, ResultId other) {
+  std::vector<Job> aside;
+  project.job([&] {
+    for (const ResultId id : {one, other}) {
+      revoke_result(project.state(), project.daemons(),
+                    nlohmann::json{{"result", id}, {"why", "a test"}});
+    }
+  });
+  project.daemons().reviser.start_with(
+      [&](Job job) { aside.push_back(std::move(job)); });
+  while (project.run().to_revoke.size() > 0) {
+    project.job([&] { project.daemons().reviser.pass(); });
+    REQUIRE(aside.size() == 1);
+    std::exchange(aside, {}).front()();
+    CHECK(project.writer().run_posted());
+  }
+  std::optional<Revoked> found;
+  for (const LedgerEntry& entry : project.ledger()) {
+    if (!std::holds_alternative<Revoked>(entry.body)) continue;
+    CHECK_FALSE(found.has_value());
+    found = std::get<Revoked>(entry.body);
+  }
+  check_ledger(project);
+  return found.value();
+}
+
+TEST_CASE("what several hosts computed is revoked by one entry") {
+  ProjectFixture project(small_units("vc-asgd"));
+  const ResultId hers = compute(project, project.join());
+  const ResultId his = compute(project, project.join());
+  const Revoked revoked = revocation_of(project, hers, his);
+  CHECK(revoked.results == std::vector<ResultId>{hers, his});
+  CHECK_FALSE(revoked.host.has_value());
+}
+
+TEST_CASE("a host that got a new key is not named by a revocation") {
+  ProjectFixture project(small_units("vc-asgd"));
+  const Volunteer who = project.join();
+  const ResultId first = compute(project, who);
+  const ResultId second = compute(project, who);
+  SUBCASE("it has the old one") {
+    CHECK(revocation_of(project, first, second).host == who.key.public_key());
+  }
+  SUBCASE("it has another") {
+    project.job([&] {
+      HostTable& hosts = project.state().hosts;
+      hosts.change_key(*hosts.host(who.host),
+                       PrivateKey::generate().public_key());
+    });
+    CHECK_FALSE(revocation_of(project, first, second).host.has_value());
+  }
 }
 
 TEST_CASE("a run goes on while its model is rebuilt") {

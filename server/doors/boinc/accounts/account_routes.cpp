@@ -7,7 +7,7 @@
 #include "server/doors/boinc/accounts/master_page.h"
 #include "server/doors/boinc/accounts/urls.h"
 #include "server/doors/refusals.h"
-#include "server/hosts/reserved_name.h"
+#include "server/hosts/look_alike.h"
 #include "server/http/clients/places.h"
 #include "server/http/text.h"
 

@@ -2,7 +2,7 @@
 
 #include "server/doors/boinc/accounts/master_page.h"
 #include "server/doors/boinc/accounts/urls.h"
-#include "server/hosts/reserved_name.h"
+#include "server/hosts/look_alike.h"
 #include "tests/server/doors/boinc/boinc_scene.h"
 
 namespace quorate::boinc {
