@@ -139,8 +139,12 @@ bool Swarm::is_to_falsify(const Player& who, const Unit& unit) const {
 
 void Swarm::work_on(std::size_t player) {
   Player& who = players_[player];
-  auto unit = book_->unit(who.assignment.objects.at(0).hash);
-  bool is_false = is_to_falsify(who, *unit);
+  for (const auto& object : who.assignment.objects) {
+    // The book may have forgotten an old one while the others came.
+    if (!book_->has_object(object.hash)) return fetch(player, 0);
+  }
+  who.unit = book_->unit(who.assignment.objects.at(0).hash);
+  bool is_false = is_to_falsify(who, *who.unit);
   if (is_false && options_.conspires) return park(player);
   send_report(player, is_false);
 }
@@ -176,7 +180,7 @@ void Swarm::release_the_impatient() {
 
 void Swarm::send_report(std::size_t player, bool is_false) {
   Player& who = players_[player];
-  auto unit = book_->unit(who.assignment.objects[0].hash);
+  const std::shared_ptr<const Unit> unit = who.unit;
   Scene scene{*unit, who.who, project_, notes_, book_->backend()};
   Report report = honest_report(*unit, who.assignment, who.who);
   if (who.is_unproven) {
@@ -222,7 +226,7 @@ void Swarm::finish(std::size_t player, const Sending& sending,
       R"("victim":{},"victim_update":"{}","uploaded":{},"reported":{},)"
       R"("answers":[{}],"status":{},"reply":{}}})",
       who.who.id, who.assignment.result, unit.hex(),
-      book_->unit(unit)->honest.claim.update.hex(), report.is_false,
+      who.unit->honest.claim.update.hex(), report.is_false,
       !who.assignment.upload, report.victim, report.victim_update.hex(),
       report.payload.size(), sent.size(), sending.answers, reply.status,
       reply.status == 0 ? "null" : reply.body));

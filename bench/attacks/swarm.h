@@ -49,6 +49,7 @@ class Swarm {
     std::uint64_t units = 0;         // reported so far
     bool is_parked = false;          // waits for an accomplice, with this
     Assignment assignment;
+    std::shared_ptr<const Unit> unit;  // of it, once it is here
     Instant parked{};
   };
 
