@@ -127,7 +127,7 @@ def serve(box):
     here = ("-C", "/var/lib/quorate/first")
     quorate(*here, "dataset", "add", "glyphs", "--samples", 10240)
     quorate(*here, "train", "create", "first", "--dataset", "glyphs", "--model",
-            "mlp:64", "--quorum", 1, "--epochs", 200, "--local-steps", 20)
+            "mlp:64", "--quorum", 1, "--epochs", 20_000, "--local-steps", 20)
     box.says("systemctl", "enable", "--now", "quorate@first")
 
     def address():
