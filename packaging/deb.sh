@@ -21,6 +21,9 @@ packaging/setup.sh --packages >/dev/null
 upstream=$(sed -n 's/^project(quorate VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+# A compiler cache may hand out objects with another build's debug paths: then
+# two builds give other bytes.
+export CCACHE_DISABLE=1
 # Who makes a package answers for it.
 maintainer="${DEBFULLNAME:-$(git log -1 --format=%cn)} <${DEBEMAIL:-$(git log -1 --format=%ce)}>"
 version=$upstream+$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y%m%d.%H%M%S)
